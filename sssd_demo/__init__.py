@@ -1,0 +1,1 @@
+"""An interactive demo of lossless speculative decoding: SSSD and Saguaro on a real model."""

@@ -1,0 +1,46 @@
+"""What is submitted to the engine and what comes back at the end: plain picklable data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sssd_demo.errors import UserError
+from sssd_demo.sampling import Sampling
+from sssd_demo.trace import FinishReason
+
+MAX_S_Q = 64
+MAX_NEW_TOKENS = 4096
+
+
+@dataclass(frozen=True)
+class Request:
+    """One answer to write. Token ids only: the engine knows nothing about text.
+
+    Raises `UserError` when a value is out of range.
+    """
+
+    prompt: tuple[int, ...]
+    method: str
+    max_new_tokens: int
+    sampling: Sampling = Sampling()
+    s_q: int | None = None  # tokens the target processes per round, root included; None: chosen for the batch
+    stores: tuple[str, ...] = ()  # names of the datastores to draw from
+    end_tokens: frozenset[int] = frozenset()
+    conversation: str | None = None  # requests of one conversation reuse each other's KV
+
+    def __post_init__(self) -> None:
+        if not self.prompt:
+            raise UserError("The prompt is empty; please write something.")
+        if not 1 <= self.max_new_tokens <= MAX_NEW_TOKENS:
+            raise UserError(f"The answer's length must be 1 to {MAX_NEW_TOKENS} tokens, but is {self.max_new_tokens}.")
+        if self.s_q is not None and not 1 <= self.s_q <= MAX_S_Q:
+            raise UserError(f"The speculation length s_q must be 1 to {MAX_S_Q}, but is {self.s_q}.")
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Why an answer ended, and what its rounds do not say."""
+
+    reason: FinishReason
+    prefill_forwards: int  # target forwards that read the prompt; a long prompt takes several
+    reused_tokens: int  # prompt tokens whose KV was still there from the conversation's last turn

@@ -1,0 +1,47 @@
+"""What the engine asks of a drafting method, and the plain data they exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Seq
+from dataclasses import dataclass
+from typing import Protocol
+
+from sssd_demo.trace import DraftTree
+
+
+@dataclass
+class Sequence:
+    """One answer being written, as a speculator sees it. The engine alone changes it."""
+
+    id: int  # unique in the life of the engine
+    tokens: list[int]  # prompt and answer so far; the last one is the root of the next tree
+    prompt_length: int
+    s_q: int  # most tokens the target will process in the coming round, root included
+    stores: tuple[str, ...]  # names of the datastores this request may draw from
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one round of one sequence came to; `path` holds the indices of accepted nodes in `tree`."""
+
+    sequence: Sequence  # already extended by `committed`
+    tree: DraftTree
+    path: tuple[int, ...]
+    bonus: int
+    committed: tuple[int, ...]
+
+
+class Speculator(Protocol):
+    """A drafting method. One instance serves all sequences of an engine, on the engine's thread."""
+
+    def begin(self, sequence: Sequence) -> None:
+        """A sequence joins; its prompt and first token are known."""
+
+    def propose(self, sequences: Seq[Sequence]) -> list[DraftTree]:
+        """One draft tree for each sequence, of at most `sequence.s_q - 1` nodes."""
+
+    def observe(self, outcomes: Seq[Outcome]) -> None:
+        """Learn from a round that has just been committed."""
+
+    def end(self, sequence: Sequence) -> None:
+        """A sequence leaves (finished, cancelled or failed); forget it."""

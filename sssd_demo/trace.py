@@ -1,0 +1,166 @@
+"""What happened in one answer, as frozen data: the one vocabulary of engine, views and files.
+
+A `Trace` is a list of `Round`s; a round is one forward pass of the target for one sequence. Views are pure
+functions of a trace, so a live run, a replayed file and a test fixture look the same on screen.
+
+This module knows nothing about models or screens. Reading and writing files is in `trace_file.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+Law = Literal["point", "sampled"]
+Fate = Literal["accepted", "rejected", "ignored"]
+Source = Literal["prompt", "output", "datastore", "recycled", "model", "jacobi"]
+FinishReason = Literal["end_of_text", "length", "cancelled"]
+
+ROOT = -1  # the parent index of a tree's first tokens: the last committed token, which is not a node itself
+
+
+@dataclass(frozen=True)
+class DraftTree:
+    """Candidate continuations of one sequence. All tuples have one entry per node, n nodes in all.
+
+    The root (the last committed token) is not a node: its children have parent `ROOT`. Parents come before
+    their children. A chain is a tree without branches; the empty tree is plain autoregressive decoding.
+    """
+
+    tokens: tuple[int, ...] = ()
+    parents: tuple[int, ...] = ()
+    probs: tuple[float, ...] = ()  # the drafter's score, or q(x) where the law is "sampled"
+    laws: tuple[Law, ...] = ()
+    sources: tuple[Source, ...] = ()
+    match_lengths: tuple[int, ...] = ()  # tokens of context that matched; 0 where there was no lookup
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def depths(self) -> list[int]:
+        """The depth of each node; children of the root have depth 1."""
+        depths: list[int] = []
+        for parent in self.parents:
+            depths.append(1 if parent == ROOT else depths[parent] + 1)
+        return depths
+
+    def children(self) -> dict[int, list[int]]:
+        """Node index (or `ROOT`) → indices of its children, in tree order."""
+        found: dict[int, list[int]] = {}
+        for node, parent in enumerate(self.parents):
+            found.setdefault(parent, []).append(node)
+        return found
+
+    def path_to(self, node: int) -> list[int]:
+        """The nodes from a child of the root down to `node`, both included; empty for `ROOT`."""
+        path = []
+        while node != ROOT:
+            path.append(node)
+            node = self.parents[node]
+        return path[::-1]
+
+
+EMPTY_TREE = DraftTree()
+
+
+@dataclass(frozen=True)
+class VerifiedTree(DraftTree):
+    """A draft tree after verification.
+
+    `target_probs` is p(x), the target's probability of each node's token after its parent, with temperature,
+    top-k and top-p applied. In greedy decoding p is one-hot and would say nothing, so the probability at
+    temperature 1 is kept; the decision was its argmax.
+
+    `coins` holds the u in [0, 1) that was compared, or None where none was (greedy, or a node never tested).
+    A point-mass node was accepted iff u < p(x). See `verify.py` for how u is made.
+    """
+
+    target_probs: tuple[float, ...] = ()
+    coins: tuple[float | None, ...] = ()
+    fates: tuple[Fate, ...] = ()
+
+    def accepted_path(self) -> list[int]:
+        """Indices of the accepted nodes, in order of depth."""
+        return [node for node, fate in enumerate(self.fates) if fate == "accepted"]
+
+
+EMPTY_VERIFIED_TREE = VerifiedTree()
+
+
+@dataclass(frozen=True)
+class Span:
+    """One stretch of work on the shared monotonic clock, for timelines."""
+
+    who: str
+    what: str
+    start_ms: float
+    end_ms: float
+
+
+@dataclass(frozen=True)
+class SaguaroRound:
+    """What the speculation cache knew about this round's outcome (methods of the Saguaro family only)."""
+
+    outcome: tuple[int, int]  # (number accepted, bonus token) of the round before: the key looked up
+    keys: tuple[tuple[int, int], ...]  # the outcomes that had been prepared
+    hit: bool
+    fallback: str | None  # what was served instead on a miss
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True)
+class Round:
+    """One target forward for one sequence: what was drafted, what became of it, what was appended.
+
+    Round 0 is the prefill: an empty tree, and the first token as its bonus. Times are milliseconds on the
+    engine's monotonic clock; in a batch they are those of the whole batch's round.
+    """
+
+    index: int
+    batch_size: int  # sequences that shared this forward
+    s_q: int  # most tokens the target was allowed to process for this sequence, root included
+    start_ms: float
+    draft_ms: float
+    verify_ms: float  # target forward, acceptance and keeping the accepted path
+    tree: VerifiedTree
+    bonus: int
+    bonus_prob: float
+    committed: tuple[int, ...]  # accepted path + bonus, cut at end-of-text or the limit
+    saguaro: SaguaroRound | None = None
+
+    @property
+    def end_ms(self) -> float:
+        return self.start_ms + self.draft_ms + self.verify_ms
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One answer from prompt to last token, with all that is needed to draw it again without a model."""
+
+    created: str  # ISO 8601, UTC
+    device: str  # e.g. "AMD EPYC, 2 threads" or "NVIDIA L4"
+    dtype: str
+    preset: str
+    method: str
+    settings: dict[str, Any]
+    messages: tuple[dict[str, str], ...]  # [{"role", "content"}, …] as the visitor saw them; empty if raw
+    prompt: tuple[int, ...]
+    token_bytes: dict[int, bytes]  # for every id in the prompt, the trees and the answer
+    rounds: tuple[Round, ...] = field(default=())
+    finish_reason: FinishReason | None = None  # None while the answer is still running
+
+    def token_ids(self) -> list[int]:
+        """The answer: every committed token in order."""
+        return [token for round_ in self.rounds for token in round_.committed]
+
+    def with_round(self, round_: Round, token_bytes: dict[int, bytes]) -> Trace:
+        """This trace grown by one round; `token_bytes` holds the ids not seen before."""
+        return replace(self, rounds=(*self.rounds, round_), token_bytes=self.token_bytes | token_bytes)
+
+    def contexts(self) -> Iterator[tuple[Round, list[int]]]:
+        """Each round with the answer's tokens that were committed before it."""
+        before: list[int] = []
+        for round_ in self.rounds:
+            yield round_, list(before)
+            before.extend(round_.committed)
