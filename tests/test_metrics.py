@@ -3,7 +3,10 @@
 import pytest
 
 from sssd_demo.metrics import summarise
-from sssd_demo.trace import EMPTY_VERIFIED_TREE, ROOT, Fate, Round, Trace, VerifiedTree
+from sssd_demo.trace import EMPTY_VERIFIED_TREE, ROOT, Fate, Law, Round, Source, Trace, VerifiedTree
+
+POINT: Law = "point"
+PROMPT: Source = "prompt"
 
 
 def tree(parents: list[int], fates: list[Fate]) -> VerifiedTree:
@@ -12,8 +15,8 @@ def tree(parents: list[int], fates: list[Fate]) -> VerifiedTree:
         tokens=tuple(range(100, 100 + n)),
         parents=tuple(parents),
         probs=(0.5,) * n,
-        laws=("point",) * n,
-        sources=("prompt",) * n,
+        laws=(POINT,) * n,
+        sources=(PROMPT,) * n,
         match_lengths=(1,) * n,
         target_probs=(0.5,) * n,
         coins=(None,) * n,

@@ -1,0 +1,76 @@
+"""Question files in Spec-Bench's format: one JSON object a line, `question_id`, `category`, `turns`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from sssd_demo.errors import UserError
+
+MT_BENCH = "mt_bench"
+MT_BENCH_CATEGORIES = frozenset(
+    {"writing", "roleplay", "reasoning", "math", "coding", "extraction", "stem", "humanities"}
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One conversation to hold: the user's turns in order."""
+
+    id: str
+    category: str
+    turns: tuple[str, ...]
+
+    @property
+    def group(self) -> str:
+        """The category to report under: MT-Bench's eight small ones count as one."""
+        return MT_BENCH if self.category in MT_BENCH_CATEGORIES else self.category
+
+
+def read_questions(path: str | Path, limit: int | None = None) -> list[Question]:
+    """The questions in file `path`, in its order; with `limit`, that many, spread evenly over the groups.
+
+    Raises `UserError` naming file and line when the file cannot be read or a line is not a question.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UserError(f"Cannot read the question file {path}: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"The question file {path} is not UTF-8 text.") from error
+    questions = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            questions.append(_question(line, f"{path}, line {number}"))
+    if not questions:
+        raise UserError(f"The question file {path} holds no questions.")
+    return questions if limit is None else _spread(questions, limit)
+
+
+def _question(line: str, where: str) -> Question:
+    try:
+        data: Any = json.loads(line)
+    except ValueError as error:
+        raise UserError(f"{where}: not a JSON object.") from error
+    if not isinstance(data, dict):
+        raise UserError(f"{where}: not a JSON object.")
+    for key in ("question_id", "category", "turns"):
+        if key not in data:
+            raise UserError(f"{where}: {key} is missing.")
+    turns = data["turns"]
+    if not isinstance(turns, list) or not turns or not all(isinstance(turn, str) and turn.strip() for turn in turns):
+        raise UserError(f"{where}: turns must be a list of texts, none of them empty.")
+    return Question(str(data["question_id"]), str(data["category"]), tuple(turns))
+
+
+def _spread(questions: list[Question], limit: int) -> list[Question]:
+    """One question of each group in turn until there are `limit`, then back in the file's order."""
+    groups: dict[str, list[Question]] = {}
+    for question in questions:
+        groups.setdefault(question.group, []).append(question)
+    in_turn = [question for layer in zip_longest(*groups.values()) for question in layer if question]
+    chosen = {id(question) for question in in_turn[:limit]}
+    return [question for question in questions if id(question) in chosen]
