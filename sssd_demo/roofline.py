@@ -105,7 +105,7 @@ def choose_s_q(profile: Profile, batch: int, context: int) -> int:
     """
     if not profile.forward_seconds:
         return 1
-    # Asked in every round: a curve through six lengths costs a tenth of a millisecond, 32 full lookups five times that.
+    # Asked in every round: a curve through six lengths costs a fifth of a millisecond, 32 full lookups much more.
     curve = {length: forward_time(profile, batch, length, context) for length in LENGTHS}
     limit = FREE_RIDE * curve[1]
     return next((m for m in range(MAX_S_Q, 1, -1) if _interpolate(curve, m) <= limit), 1)

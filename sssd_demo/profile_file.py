@@ -1,0 +1,69 @@
+"""Measured profiles kept between runs, one JSON file for each machine, dtype, thread count and model."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from sssd_demo.folders import data_folder
+from sssd_demo.roofline import Profile
+
+logger = logging.getLogger(__name__)
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class ProfileKey:
+    """What a profile holds for; a change in any of these asks for a new measurement."""
+
+    device: str
+    dtype: str
+    threads: int
+    model: str
+
+    @property
+    def path(self) -> Path:
+        """The file for this key; it need not exist."""
+        words = json.dumps(asdict(self), sort_keys=True)
+        # The hash tells apart what the readable part of the name cannot.
+        readable = re.sub(r"[^A-Za-z0-9.]+", "-", f"{self.model}-{self.dtype}-{self.threads}")[-80:].strip("-.")
+        return data_folder() / "probe" / f"{readable}-{sha256(words.encode()).hexdigest()[:12]}.json"
+
+
+def save_profile(key: ProfileKey, profile: Profile) -> None:
+    """Keep `profile` for later runs. A folder that cannot be written to is logged: it can be measured again."""
+    data = {
+        "version": VERSION,
+        "key": asdict(key),
+        "flops": profile.flops,
+        "bandwidth": profile.bandwidth,
+        "forward_seconds": [[*point, seconds] for point, seconds in sorted(profile.forward_seconds.items())],
+    }
+    path = key.path
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.write_text(json.dumps(data), encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        logger.warning("The measured profile could not be kept in %s: %s", path.parent, error.strerror)
+
+
+def load_profile(key: ProfileKey) -> Profile | None:
+    """The profile kept for `key`, or None if there is none that can be read."""
+    try:
+        data = json.loads(key.path.read_text(encoding="utf-8"))
+        if data["version"] != VERSION or data["key"] != asdict(key):
+            return None
+        forward = {(int(b), int(q), int(c)): float(seconds) for b, q, c, seconds in data["forward_seconds"]}
+        return Profile(forward, flops=data["flops"], bandwidth=data["bandwidth"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        logger.warning("The kept profile %s cannot be read and will be measured again: %s", key.path, error)
+        return None
