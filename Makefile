@@ -1,0 +1,61 @@
+# make demo · make test · make lint · make bench
+#
+# Everything lives in one virtual environment. Both can be chosen:  make demo PYTHON=python3.12 VENV=/tmp/venv
+
+PYTHON ?= python3
+VENV ?= .venv
+PRESET ?= smollm2-135m
+QUESTIONS ?= benchmarks/questions.jsonl
+METHODS ?= sssd,prompt-lookup
+TESTS ?=
+
+RUN := $(VENV)/bin/python
+CHROMIUM ?= $(firstword $(foreach name,chromium chromium-browser google-chrome,$(shell command -v $(name) 2>/dev/null)))
+export CHROMIUM
+
+.PHONY: demo test lint bench clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.run-time
+	@$(RUN) -m sssd_demo fetch $(PRESET)
+	@$(RUN) -m sssd_demo serve
+
+test: $(VENV)/.development
+ifneq ($(CHROMIUM),)
+	$(RUN) -m pytest $(TESTS)
+else
+	$(RUN) -m pytest -m "not browser" $(TESTS)
+	@echo "The browser journeys were not run: Chromium is missing." >&2
+	@echo "Install it (Debian, Ubuntu: apt-get install chromium) or name it: make test CHROMIUM=/path/to/chrome" >&2
+	@exit 1
+endif
+
+lint: $(VENV)/.development
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+
+bench: $(VENV)/.run-time
+	@$(RUN) -m sssd_demo fetch $(PRESET)
+	@$(RUN) -m sssd_demo bench --preset $(PRESET) --questions $(QUESTIONS) --methods $(METHODS)
+
+clean:
+	rm -rf .mypy_cache .pytest_cache .ruff_cache
+
+# A stamp is newer than its requirements once they are installed, so an unchanged file costs nothing.
+$(VENV)/.run-time: requirements.txt | $(RUN)
+	$(RUN) -m pip install --quiet -r requirements.txt
+	@touch $@
+
+$(VENV)/.development: requirements-dev.txt requirements.txt | $(RUN)
+	$(RUN) -m pip install --quiet -r requirements-dev.txt
+	@touch $@ $(VENV)/.run-time
+
+$(RUN):
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo "$(PYTHON) was not found. Install Python 3.11 or newer, or name one: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) -V 2>&1). Name another: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "$(PYTHON) has no venv module. On Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
