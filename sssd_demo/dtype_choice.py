@@ -1,0 +1,75 @@
+"""Which number format to compute in, found by a short measurement, with the reason in words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from sssd_demo.errors import UserError
+
+DTYPES = ("float32", "bfloat16", "float16")
+VERIFIED_TOKENS = 8  # tokens in one pass of the target while speculating, for the measurement
+_REPEATS = 5
+_SECONDS = 0.2  # for one format
+
+
+@dataclass(frozen=True)
+class DtypeChoice:
+    """A number format and why it was taken."""
+
+    dtype: str
+    reason: str
+
+
+def choose_dtype(
+    asked: str,
+    device: torch.device,
+    hidden_size: int,
+    intermediate_size: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> DtypeChoice:
+    """The format to compute in: `asked`, or for "auto" what suits the device.
+
+    On a CPU, products of the model's own MLP shape [8, hidden] · [hidden, intermediate] are timed for less than
+    half a second by `clock` (seconds): bfloat16 is fast only where the CPU computes in it. On a GPU, bfloat16 if
+    it has it. Raises `UserError` for an unknown format.
+    """
+    if asked != "auto":
+        if asked not in DTYPES:
+            raise UserError(f"Unknown dtype {asked!r}; choose auto, {', '.join(DTYPES)}.")
+        return DtypeChoice(asked, "asked for")
+    if device.type == "cuda":
+        if torch.cuda.is_bf16_supported(including_emulation=False):
+            return DtypeChoice("bfloat16", "this GPU computes in bfloat16")
+        return DtypeChoice("float16", "this GPU does not compute in bfloat16")
+    if device.type != "cpu":
+        return DtypeChoice("float32", f"nothing was measured for {device.type}")
+    single, half = (_seconds(dtype, hidden_size, intermediate_size, clock) for dtype in (torch.float32, torch.bfloat16))
+    ratio = single / half
+    if ratio > 1.0:
+        faster, other = "bfloat16", "float32"
+    else:
+        faster, other, ratio = "float32", "bfloat16", 1.0 / ratio
+    return DtypeChoice(
+        faster, f"{faster} is {ratio:.1f} times as fast as {other} for {VERIFIED_TOKENS} tokens on this CPU"
+    )
+
+
+def _seconds(dtype: torch.dtype, hidden_size: int, intermediate_size: int, clock: Callable[[], float]) -> float:
+    """Seconds for one round of products, the fastest of several: others may be using the machine."""
+    # As many different weights as the last cache cannot hold, since decoding reads each weight once a pass.
+    count = max(2, 2**26 // (hidden_size * intermediate_size * dtype.itemsize))
+    weights = [torch.ones(intermediate_size, hidden_size, dtype=dtype) for _ in range(count)]
+    tokens = torch.ones(VERIFIED_TOKENS, hidden_size, dtype=dtype)
+    best, begun = float("inf"), clock()
+    for _ in range(_REPEATS + 1):  # the first warms up
+        start = clock()
+        for weight in weights:
+            torch.nn.functional.linear(tokens, weight)
+        best = min(best, clock() - start)
+        if clock() - begun > _SECONDS:
+            break
+    return max(best, 1e-9)

@@ -1,0 +1,211 @@
+"""A model by name, ready to decode: preset, local folder or hub id → weights on their device, and text.
+
+Presets and sources are in `model_sources.py`, and how a source becomes a folder in `model_folder.py`; this module
+imports torch and transformers only when something is loaded, so that listing presets stays quick.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sssd_demo.errors import UserError
+from sssd_demo.model_folder import Found, cache_folder, check_whole, find_or_fetch
+from sssd_demo.model_sources import Progress, find_preset
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedConfig, PreTrainedModel
+
+    from sssd_demo.text import Text
+
+CONTEXT_IF_UNSAID = 2048  # tokens
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model that can decode, and what a reader wants to know about it."""
+
+    name: str  # as it was asked for
+    model: PreTrainedModel  # in eval mode on `device`
+    text: Text
+    device: torch.device
+    device_name: str  # e.g. "AMD EPYC, 2 threads" or "NVIDIA L4"
+    dtype: str  # "float32", "bfloat16" or "float16"
+    dtype_reason: str
+    licence: str
+    source: str
+    context_length: int  # tokens, prompt and answer together
+    draft: str | None  # what to load as draft model, if the preset has one
+
+
+def load(
+    name: str,
+    *,
+    device: str | None = None,
+    dtype: str = "auto",
+    progress: Progress | None = None,
+    cache: Path | None = None,
+) -> LoadedModel:
+    """Load preset, local folder or hub id `name`, fetching it first if it must be.
+
+    `device` is a torch device such as "cpu" or "cuda:0" (None: the GPU if there is one). `progress` hears what is
+    being done. Raises `UserError` for unknown names, files that are missing or damaged, models that cannot
+    speculate (see `refuse_unsuitable`), no source within reach, or too little memory.
+    """
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+    from transformers.utils import logging as transformers_logging
+
+    from sssd_demo.dtype_choice import choose_dtype
+
+    progress = progress or _no_progress
+    chosen_device = _device(device)
+    found = find_or_fetch(name, progress, cache or cache_folder())
+    check_whole(found.path, name)
+    progress(f"loading {name}", None)
+    transformers_logging.disable_progress_bar()
+    try:
+        config = AutoConfig.from_pretrained(found.path, local_files_only=True)
+    except (OSError, ValueError, KeyError) as error:
+        raise UserError(f"The folder of the model {name} holds no model configuration that can be read.") from error
+    refuse_unsuitable(config, name)
+    shape = config.get_text_config()
+    hidden = getattr(shape, "hidden_size", 1024)
+    choice = choose_dtype(dtype, chosen_device, hidden, getattr(shape, "intermediate_size", None) or 4 * hidden)
+    try:
+        model = AutoModelForCausalLM.from_pretrained(
+            found.path,
+            dtype=getattr(torch, choice.dtype),
+            attn_implementation="sdpa",
+            local_files_only=True,
+            device_map=chosen_device,
+        )
+    except (torch.OutOfMemoryError, MemoryError) as error:
+        raise UserError(f"There is not enough memory for {name} on {_device_name(chosen_device)}.") from error
+    except Exception as error:  # the readers of weights raise many kinds, some their own
+        raise UserError(f"The weights of {name} are missing, truncated or damaged: {_first_line(error)}.") from error
+    if model._is_stateful:
+        raise _unsuitable(name, "is recurrent", "its state cannot be rolled back when a draft is refused")
+    preset = find_preset(name)
+    return LoadedModel(
+        name=name,
+        model=model.eval(),
+        text=_text(found, name),
+        device=chosen_device,
+        device_name=_device_name(chosen_device),
+        dtype=choice.dtype,
+        dtype_reason=choice.reason,
+        licence=found.weights.licence if found.weights else "not stated here; see where the model came from",
+        source=found.source,
+        context_length=getattr(shape, "max_position_embeddings", None) or CONTEXT_IF_UNSAID,
+        draft=preset.draft.hub_id if preset and preset.draft else None,
+    )
+
+
+def load_text(name: str, *, progress: Progress | None = None, cache: Path | None = None) -> Text:
+    """Only the tokenizer and chat template of a model; its weights are not read. Raises `UserError` like `load`."""
+    found = find_or_fetch(name, progress or _no_progress, cache or cache_folder(), text_only=True)
+    return _text(found, name)
+
+
+def fetch(name: str, progress: Progress | None = None, *, cache: Path | None = None) -> list[Found]:
+    """Get a model, and its preset's draft model, onto this machine without loading it.
+
+    Returns where each is and came from. Raises `UserError` like `load`.
+    """
+    progress, cache = progress or _no_progress, cache or cache_folder()
+    preset = find_preset(name)
+    names = [weights.hub_id for weights in preset.members()] if preset else [name]
+    every = [find_or_fetch(member, progress, cache) for member in names]
+    for member, found in zip(names, every, strict=True):
+        check_whole(found.path, member)
+    return every
+
+
+def refuse_unsuitable(config: PreTrainedConfig, name: str) -> None:
+    """Raises `UserError` for a model whose layers cannot take back refused tokens, or see only part of the text."""
+    if config.is_encoder_decoder:
+        raise _unsuitable(name, "is an encoder-decoder", "only decoders are supported")
+    shape = config.get_text_config()
+    layers = set(getattr(shape, "layer_types", None) or ()) - {"full_attention"}
+    if any("sliding" in kind or "chunked" in kind or "window" in kind for kind in layers):
+        raise _unsuitable(name, "has sliding-window layers", "they forget tokens that a draft tree still needs")
+    if layers:
+        kinds = ", ".join(sorted(layers))
+        raise _unsuitable(name, f"has recurrent or special layers ({kinds})", "their state cannot be rolled back")
+    window = getattr(shape, "sliding_window", None)
+    whole = getattr(shape, "max_position_embeddings", None) or CONTEXT_IF_UNSAID
+    if window and getattr(shape, "use_sliding_window", True) and window < whole:
+        raise _unsuitable(name, "has sliding-window layers", "they forget tokens that a draft tree still needs")
+
+
+def _unsuitable(name: str, what: str, why: str) -> UserError:
+    return UserError(f"The model {name} cannot be used: it {what}, and {why}.")
+
+
+def _text(found: Found, name: str) -> Text:
+    from transformers import AutoTokenizer
+
+    from sssd_demo.text import Text
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(found.path, local_files_only=True)
+    except Exception as error:  # the reader of tokenizer files raises the bare class
+        raise UserError(f"The tokenizer of {name} is missing or damaged: {_first_line(error)}.") from error
+    return Text(tokenizer, _configured_ends(found.path))
+
+
+def _configured_ends(folder: Path) -> list[int]:
+    for file_name in ("generation_config.json", "config.json"):
+        try:
+            settings: dict[str, Any] = json.loads((folder / file_name).read_text(encoding="utf-8"))
+            ends = settings["eos_token_id"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        return [end for end in (ends if isinstance(ends, list) else [ends]) if isinstance(end, int)]
+    return []
+
+
+def _device(asked: str | None) -> torch.device:
+    import torch
+
+    if asked is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(asked)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:  # torch built without CUDA asserts
+        raise UserError(f"The device {asked!r} is not there on this machine.") from error
+    return device
+
+
+def _device_name(device: torch.device) -> str:
+    import torch
+
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    if device.type != "cpu":
+        return device.type
+    threads = torch.get_num_threads()
+    return f"{_cpu_name()}, {threads} thread{'s' * (threads > 1)}"
+
+
+def _cpu_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    named = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    return named or platform.processor() or platform.machine() or "CPU"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def _no_progress(stage: str, fraction: float | None) -> None:
+    """Nobody listens."""
