@@ -12,8 +12,9 @@ from sssd_demo.errors import UserError
 
 DTYPES = ("float32", "bfloat16", "float16")
 VERIFIED_TOKENS = 8  # tokens in one pass of the target while speculating, for the measurement
-_REPEATS = 5
-_SECONDS = 0.2  # for one format
+_WEIGHTS = 2**25  # more than the last cache holds, since decoding reads each weight once a pass
+_SECONDS = 0.3
+_MOST_TURNS = 10
 
 
 @dataclass(frozen=True)
@@ -47,29 +48,36 @@ def choose_dtype(
         return DtypeChoice("float16", "this GPU does not compute in bfloat16")
     if device.type != "cpu":
         return DtypeChoice("float32", f"nothing was measured for {device.type}")
-    single, half = (_seconds(dtype, hidden_size, intermediate_size, clock) for dtype in (torch.float32, torch.bfloat16))
+    single, half = _seconds((torch.float32, torch.bfloat16), hidden_size, intermediate_size, clock)
     ratio = single / half
     if ratio > 1.0:
         faster, other = "bfloat16", "float32"
     else:
         faster, other, ratio = "float32", "bfloat16", 1.0 / ratio
-    return DtypeChoice(
-        faster, f"{faster} is {ratio:.1f} times as fast as {other} for {VERIFIED_TOKENS} tokens on this CPU"
-    )
+    measured = f"{faster} is {ratio:.1f} times as fast as {other} for {VERIFIED_TOKENS} tokens on this CPU"
+    return DtypeChoice(faster, measured)
 
 
-def _seconds(dtype: torch.dtype, hidden_size: int, intermediate_size: int, clock: Callable[[], float]) -> float:
-    """Seconds for one round of products, the fastest of several: others may be using the machine."""
-    # As many different weights as the last cache cannot hold, since decoding reads each weight once a pass.
-    count = max(2, 2**26 // (hidden_size * intermediate_size * dtype.itemsize))
-    weights = [torch.ones(intermediate_size, hidden_size, dtype=dtype) for _ in range(count)]
-    tokens = torch.ones(VERIFIED_TOKENS, hidden_size, dtype=dtype)
-    best, begun = float("inf"), clock()
-    for _ in range(_REPEATS + 1):  # the first warms up
-        start = clock()
-        for weight in weights:
-            torch.nn.functional.linear(tokens, weight)
-        best = min(best, clock() - start)
-        if clock() - begun > _SECONDS:
+def _seconds(
+    dtypes: tuple[torch.dtype, ...], hidden_size: int, intermediate_size: int, clock: Callable[[], float]
+) -> list[float]:
+    """Seconds for one pass over the same number of weights in each format; the fastest of several, taken in turn.
+
+    In turn, because others may be using the machine, and it should slow all formats alike.
+    """
+    count = max(2, _WEIGHTS // (hidden_size * intermediate_size))
+    weights = {
+        dtype: [torch.ones(intermediate_size, hidden_size, dtype=dtype) for _ in range(count)] for dtype in dtypes
+    }
+    tokens = {dtype: torch.ones(VERIFIED_TOKENS, hidden_size, dtype=dtype) for dtype in dtypes}
+    best, begun = dict.fromkeys(dtypes, float("inf")), clock()
+    for turn in range(_MOST_TURNS):
+        for dtype in dtypes:
+            start = clock()
+            for weight in weights[dtype]:
+                torch.nn.functional.linear(tokens[dtype], weight)
+            if turn:  # the first warms up
+                best[dtype] = max(min(best[dtype], clock() - start), 1e-9)
+        if turn and clock() - begun > _SECONDS:
             break
-    return max(best, 1e-9)
+    return list(best.values())
