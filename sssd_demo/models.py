@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sssd_demo.errors import UserError
-from sssd_demo.model_folder import Found, cache_folder, check_whole, find_or_fetch
-from sssd_demo.model_sources import Progress, find_preset
+from sssd_demo.model_folder import Found, cache_folder, check_whole, find_or_fetch, hub_reachable, remove_damaged
+from sssd_demo.model_sources import Progress, default_preset, find_preset
 
 if TYPE_CHECKING:
     import torch
@@ -113,17 +113,34 @@ def load_text(name: str, *, progress: Progress | None = None, cache: Path | None
 
 
 def fetch(name: str, progress: Progress | None = None, *, cache: Path | None = None) -> list[Found]:
-    """Get a model, and its preset's draft model, onto this machine without loading it.
+    """Get a model, and its preset's draft model, onto this machine without loading it; damaged ones anew.
 
     Returns where each is and came from. Raises `UserError` like `load`.
     """
     progress, cache = progress or _no_progress, cache or cache_folder()
     preset = find_preset(name)
     names = [weights.hub_id for weights in preset.members()] if preset else [name]
-    every = [find_or_fetch(member, progress, cache) for member in names]
-    for member, found in zip(names, every, strict=True):
-        check_whole(found.path, member)
+    every = []
+    for member in names:
+        found = find_or_fetch(member, progress, cache)
+        if remove_damaged(found, member):
+            found = find_or_fetch(member, progress, cache)
+        every.append(found)
     return every
+
+
+def default_name(device: str | None = None) -> str:
+    """The preset to open on this machine when none was asked for: see `default_preset`.
+
+    Raises `UserError` if `device` is not there.
+    """
+    import torch
+
+    chosen = _device(device)
+    if chosen.type != "cuda":
+        return default_preset(chosen.type, 0)
+    free_bytes, _ = torch.cuda.mem_get_info(chosen)
+    return default_preset("cuda", free_bytes, hub=hub_reachable())
 
 
 def refuse_unsuitable(config: PreTrainedConfig, name: str) -> None:
