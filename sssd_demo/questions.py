@@ -20,7 +20,7 @@ MT_BENCH_CATEGORIES = frozenset(
 class Question:
     """One conversation to hold: the user's turns in order."""
 
-    id: str
+    id: str  # no two in a file are the same
     category: str
     turns: tuple[str, ...]
 
@@ -41,13 +41,18 @@ def read_questions(path: str | Path, limit: int | None = None) -> list[Question]
         raise UserError(f"Cannot read the question file {path}: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise UserError(f"The question file {path} is not UTF-8 text.") from error
-    questions = []
+    questions: dict[str, Question] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            questions.append(_question(line, f"{path}, line {number}"))
+            where = f"{path}, line {number}"
+            question = _question(line, where)
+            if question.id in questions:
+                raise UserError(f"{where}: the question_id {question.id} was there before.")
+            questions[question.id] = question
     if not questions:
         raise UserError(f"The question file {path} holds no questions.")
-    return questions if limit is None else _spread(questions, limit)
+    found = list(questions.values())
+    return found if limit is None else _spread(found, limit)
 
 
 def _question(line: str, where: str) -> Question:
@@ -72,5 +77,5 @@ def _spread(questions: list[Question], limit: int) -> list[Question]:
     for question in questions:
         groups.setdefault(question.group, []).append(question)
     in_turn = [question for layer in zip_longest(*groups.values()) for question in layer if question]
-    chosen = {id(question) for question in in_turn[:limit]}
-    return [question for question in questions if id(question) in chosen]
+    chosen = set(in_turn[:limit])
+    return [question for question in questions if question in chosen]

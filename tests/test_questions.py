@@ -53,6 +53,7 @@ def test_a_line_separator_inside_a_text_does_not_end_the_line(tmp_path: Path):
         ('{"question_id": 1, "category": "qa", "turns": []}', "turns must be"),
         ('{"question_id": 1, "category": "qa", "turns": "Who?"}', "turns must be"),
         ('{"question_id": 1, "category": "qa", "turns": [" "]}', "turns must be"),
+        ('{"question_id": 1, "category": "rag", "turns": ["What?"]}', "the question_id 1 was there before"),
     ],
 )
 def test_a_bad_line_is_named_with_file_and_line(tmp_path: Path, bad: str, says: str):

@@ -1,0 +1,54 @@
+"""A lane: one method with its settings, ready to answer and to say how long each part took."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sssd_demo.metrics import Summary, summarise
+from sssd_demo.service import Answer, Service, Settings
+
+Messages = list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer of a lane."""
+
+    summary: Summary
+    token_ids: tuple[int, ...]
+    text: str
+
+
+class Lane(Protocol):
+    """Something that answers, to be measured."""
+
+    name: str
+
+    def answer(self, conversations: Sequence[Messages]) -> list[Reply]:
+        """Answer all `conversations` at once. Raises `UserError` when one cannot be answered."""
+
+
+class ServiceLane:
+    """One of our own methods, through the same service that the app uses."""
+
+    def __init__(self, name: str, service: Service, settings: Settings) -> None:
+        self.name = name
+        self._service = service
+        self._settings = settings
+
+    def answer(self, conversations: Sequence[Messages]) -> list[Reply]:
+        answers = [self._service.ask(messages, self._settings) for messages in conversations]
+        try:
+            return [self._reply(answer) for answer in answers]
+        finally:
+            for answer in answers:  # if one could not be written, the others are of no use
+                answer.cancel()
+
+    def _reply(self, answer: Answer) -> Reply:
+        for _ in answer:
+            pass  # the trace grows with the rounds
+        token_ids = tuple(answer.trace.token_ids())
+        summary = summarise(answer.trace, answer.finished.prefill_forwards)
+        return Reply(summary, token_ids, self._service.model.text.decode(token_ids))

@@ -1,0 +1,78 @@
+"""Who answers which question when: in turn, so that a machine that warms up or slows down favours nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from sssd_demo.bench.figures import Sample
+from sssd_demo.bench.lanes import Lane, Messages
+from sssd_demo.errors import UserError
+from sssd_demo.questions import Question
+
+WARM_UP: Messages = [{"role": "user", "content": "Please count from one to thirty in words."}]
+
+
+@dataclass
+class Run:
+    """What came of a measurement. A question that some lane refused is left out for all, with the reason."""
+
+    samples: list[Sample] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+
+def measure(
+    lanes: Sequence[Lane],
+    questions: Sequence[Question],
+    *,
+    repeats: int = 1,
+    all_turns: bool = False,
+    batch: int = 1,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Run:
+    """Let every lane answer every question `repeats` times, `batch` questions at once.
+
+    All lanes answer a group of questions before the next group starts; who goes first rotates from group to
+    group and from repeat to repeat. Each lane answers once beforehand, outside the measurement. `tell` hears a
+    line about every group. Raises `UserError` when a lane refuses even the warm-up.
+    """
+    for lane in lanes:
+        tell(f"warming up {lane.name}")
+        lane.answer([WARM_UP] * batch)
+    run = Run()
+    groups = [list(questions[start : start + batch]) for start in range(0, len(questions), batch)]
+    for repeat in range(repeats):
+        for number, group in enumerate(groups):
+            tell(f"repeat {repeat + 1} of {repeats}, questions {_names(group)} ({number + 1} of {len(groups)})")
+            _measure_group(run, _rotated(lanes, number + repeat), group, repeat, all_turns)
+    run.samples = [sample for sample in run.samples if sample.question.id not in run.skipped]
+    return run
+
+
+def _measure_group(run: Run, lanes: Sequence[Lane], group: list[Question], repeat: int, all_turns: bool) -> None:
+    for lane in lanes:
+        histories: dict[Question, Messages] = {question: [] for question in group if question.id not in run.skipped}
+        for turn in range(max(len(question.turns) for question in group) if all_turns else 1):
+            asked = [question for question in histories if turn < len(question.turns)]
+            conversations = [
+                [*histories[question], {"role": "user", "content": question.turns[turn]}] for question in asked
+            ]
+            if not asked:
+                break
+            try:
+                replies = lane.answer(conversations)
+            except UserError as error:
+                run.skipped.update((question.id, str(error)) for question in asked)
+                return
+            for question, messages, reply in zip(asked, conversations, replies, strict=True):
+                histories[question] = [*messages, {"role": "assistant", "content": reply.text}]
+                run.samples.append(Sample(lane.name, question, turn, repeat, reply))
+
+
+def _rotated(lanes: Sequence[Lane], by: int) -> list[Lane]:
+    start = by % len(lanes)
+    return [*lanes[start:], *lanes[:start]]
+
+
+def _names(group: list[Question]) -> str:
+    return ", ".join(question.id for question in group)

@@ -1,0 +1,178 @@
+"""`bench`: methods side by side on the same questions, against measured plain decoding."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from sssd_demo.bench import BASELINE, LIBRARY
+from sssd_demo.cli.options import add_answer_options, add_model_options, open_service, positive, s_q, settings_from
+from sssd_demo.errors import UserError
+from sssd_demo.questions import read_questions
+
+if TYPE_CHECKING:
+    from sssd_demo.bench.lanes import Lane
+    from sssd_demo.service import Service, Settings
+
+COLUMNS = {
+    "tokens/s": ("tokens_per_second", "{:.1f}"),
+    "speed-up": ("speedup_vs_autoregressive", "{:.2f}"),
+    "tokens/forward": ("tokens_per_forward", "{:.2f}"),
+    "draft ms": ("draft_ms", "{:.2f}"),
+    "verify ms": ("verify_ms", "{:.1f}"),
+    "first token ms": ("ttft_ms", "{:.0f}"),
+}
+
+
+def add_parser(subparsers: Any) -> None:
+    """Declare the command."""
+    parser = subparsers.add_parser("bench", help="measure methods side by side on a file of questions")
+    parser.add_argument("--questions", required=True, metavar="FILE", help="lines of question_id, category, turns")
+    parser.add_argument(
+        "--methods",
+        type=_names,
+        default=["sssd"],
+        metavar="A,B,…",
+        help=f"{BASELINE} is always measured as well; {LIBRARY} is the library's own decoding",
+    )
+    parser.add_argument(
+        "--s-q",
+        type=_lengths,
+        default=[None],
+        metavar="auto|N,…",
+        dest="lengths",
+        help="tokens verified per round; of several, each is measured, as METHOD@N",
+    )
+    parser.add_argument("--limit", type=positive, metavar="N", help="so many questions, spread over the categories")
+    parser.add_argument("--turns", choices=("first", "all"), default="first", help="of each question")
+    parser.add_argument("--repeats", type=positive, default=1, metavar="R")
+    parser.add_argument("--batch", type=positive, default=1, metavar="B", help="questions asked at once")
+    add_model_options(parser)
+    add_answer_options(parser)
+    parser.set_defaults(run=run, show=show)
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Measure; progress goes to stderr."""
+    questions = read_questions(args.questions, args.limit)
+    settings = _settings(args)
+    if LIBRARY in settings and args.batch > 1:
+        raise UserError(f"{LIBRARY} answers one question at a time; please leave --batch out.")
+    if LIBRARY in settings and settings[LIBRARY].temperature > 0:
+        raise UserError(f"{LIBRARY} decodes greedily; please leave --temperature out.")
+    from sssd_demo.bench.figures import report
+    from sssd_demo.bench.runner import measure
+
+    with open_service(args) as service:
+        lanes = [_lane(name, service, one) for name, one in settings.items()]
+        outcome = measure(
+            lanes, questions, repeats=args.repeats, all_turns=args.turns == "all", batch=args.batch, tell=_tell
+        )
+        if not outcome.samples:
+            raise UserError(f"No question could be answered: {next(iter(outcome.skipped.values()))}")
+        common = settings[BASELINE]
+        return {
+            "machine": _machine(service),
+            "settings": {
+                "questions": args.questions,
+                "limit": args.limit,
+                "asked": [question.id for question in questions if question.id not in outcome.skipped],
+                "skipped": outcome.skipped,
+                "turns": args.turns,
+                "repeats": args.repeats,
+                "batch": args.batch,
+                "s_q": {name: one.s_q or "auto" for name, one in settings.items() if name not in (BASELINE, LIBRARY)},
+                "max_new_tokens": common.max_new_tokens,
+                "temperature": common.temperature,
+                "top_k": common.top_k,
+                "top_p": common.top_p,
+                "seed": common.seed,
+                "datastore": common.datastore,
+            },
+            "methods": report(outcome.samples, list(settings), greedy=common.temperature == 0),
+        }
+
+
+def show(result: dict[str, Any]) -> str:
+    """A table of medians with their quartiles, a line for each method."""
+    lines = [["method", *COLUMNS, "same text"]]
+    for name, figures in result["methods"].items():
+        overall = figures["overall"]
+        lines.append([name, *(_cell(overall[key], form) for key, form in COLUMNS.values()), _same(overall)])
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    table = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    machine, settings = result["machine"], result["settings"]
+    table.append("")
+    table.append(f"{len(settings['asked'])} questions, {settings['repeats']} repeats; median (p25 to p75)")
+    table.append("{cpu}, {threads} threads, {dtype}, torch {torch}, {date}".format(**machine))
+    return "\n".join(table)
+
+
+def _cell(figure: dict[str, float] | None, form: str) -> str:
+    if figure is None:
+        return "-"
+    middle, low, high = (form.format(figure[key]) for key in ("median", "p25", "p75"))
+    return f"{middle} ({low} to {high})"
+
+
+def _same(overall: dict[str, Any]) -> str:
+    if overall["identical_to_autoregressive"] is None:
+        return "sampled"
+    return "yes" if overall["identical_to_autoregressive"] else f"{len(overall['differences'])} differ"
+
+
+def _settings(args: argparse.Namespace) -> dict[str, Settings]:
+    """Lane name → settings: the baseline first, then each method, once for each speculation length."""
+    lanes = {BASELINE: settings_from(args, method=BASELINE)}
+    for name in args.methods:
+        method, _, length = name.partition("@")
+        if name == LIBRARY:
+            lanes[name] = settings_from(args, method=BASELINE)
+        elif method != BASELINE:
+            lengths = [s_q(length)] if length else args.lengths
+            for one in lengths:
+                lane = name if len(lengths) == 1 else f"{name}@{one or 'auto'}"
+                lanes[lane] = settings_from(args, method=method, s_q=one)
+    return lanes
+
+
+def _lane(name: str, service: Service, settings: Settings) -> Lane:
+    if name != LIBRARY:
+        from sssd_demo.bench.lanes import ServiceLane
+
+        return ServiceLane(name, service, settings)
+    from sssd_demo import models
+    from sssd_demo.bench.library import LibraryLane
+
+    ours = service.model
+    loaded = models.load(ours.name, device=str(ours.device), dtype=ours.dtype)
+    return LibraryLane(name, loaded, settings.max_new_tokens)
+
+
+def _machine(service: Service) -> dict[str, Any]:
+    from sssd_demo.bench.machine import machine_facts
+
+    return machine_facts(
+        date=datetime.now(UTC).date().isoformat(), device=service.model.device_name, dtype=service.model.dtype
+    )
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError("names no method")
+    for name in names:
+        _, at, length = name.partition("@")
+        if at:
+            s_q(length)
+    return names
+
+
+def _lengths(text: str) -> list[int | None]:
+    return [s_q(part.strip()) for part in text.split(",")]

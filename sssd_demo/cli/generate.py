@@ -1,0 +1,104 @@
+"""`generate PROMPT`: one answer, streamed to the terminal, with its figures."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sssd_demo.cli.options import add_answer_options, add_model_options, open_service, prompt_text, s_q, settings_from
+from sssd_demo.errors import UserError
+
+if TYPE_CHECKING:
+    from sssd_demo.service import Answer
+    from sssd_demo.text import Text
+
+
+def add_parser(subparsers: Any) -> None:
+    """Declare the command."""
+    parser = subparsers.add_parser("generate", help="write one answer and say how it came about")
+    parser.add_argument("prompt", metavar="PROMPT", help="what to ask; - reads it from standard input")
+    parser.add_argument("--method", metavar="M", default=argparse.SUPPRESS, help="how to draft (default: sssd)")
+    add_model_options(parser)
+    add_answer_options(parser)
+    parser.add_argument(
+        "--s-q", type=s_q, metavar="auto|N", default=argparse.SUPPRESS, help="tokens verified per round, root included"
+    )
+    parser.add_argument("--raw", action="store_true", help="continue the text itself, without the chat template")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="keep every round in this file")
+    parser.set_defaults(run=run, show=show)
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Answer the prompt; without --json the text appears while it is written."""
+    settings = settings_from(args)
+    prompt = prompt_text(args.prompt)
+    if args.trace and not args.trace.absolute().parent.is_dir():
+        raise UserError(f"The trace cannot be written: there is no folder {args.trace.absolute().parent}.")
+    with open_service(args) as service:
+        answer = service.ask(prompt if args.raw else [{"role": "user", "content": prompt}], settings, raw=args.raw)
+        _follow(answer, service.model.text, quiet=args.json)
+        text = service.model.text.decode(answer.trace.token_ids())
+    if args.trace:
+        from sssd_demo.trace_file import save
+
+        save(answer.trace, args.trace)
+    return _result(answer, text)
+
+
+def _follow(answer: Answer, text: Text, *, quiet: bool) -> None:
+    from sssd_demo.text import StreamDecoder
+
+    decoder = StreamDecoder(text)
+    for round_ in answer:
+        if not quiet:
+            _write(decoder.push(round_.committed))
+    if not quiet:
+        _write(decoder.finish() + "\n")
+
+
+def _write(text: str) -> None:
+    if hasattr(sys.stdout, "reconfigure"):  # a terminal that lacks a character shows a stand-in
+        sys.stdout.reconfigure(errors="replace")
+    print(text, end="", flush=True)
+
+
+def _result(answer: Answer, text: str) -> dict[str, Any]:
+    from sssd_demo.metrics import summarise
+
+    trace = answer.trace
+    summary = summarise(trace, answer.finished.prefill_forwards)
+    return {
+        "method": trace.method,
+        "preset": trace.preset,
+        "device": trace.device,
+        "dtype": trace.dtype,
+        "text": text,
+        "prompt_tokens": len(trace.prompt),
+        "token_ids": trace.token_ids(),
+        "finish_reason": trace.finish_reason,
+        "rounds": summary.rounds,
+        "target_forwards": summary.target_forwards,
+        "tokens_per_forward": summary.tokens_per_forward,
+        "seconds": summary.seconds,
+        "decode_seconds": summary.decode_seconds,
+        "tokens_per_second": summary.tokens_per_second,
+        "drafted": summary.drafted,
+        "accepted": summary.accepted,
+        "rejected": summary.rejected,
+        "ignored": summary.ignored,
+    }
+
+
+def show(result: dict[str, Any]) -> str:
+    """The figures; the text itself has been shown already."""
+    parts = [f"{len(result['token_ids'])} tokens, {result['target_forwards']} target forwards"]
+    if result["tokens_per_second"]:
+        parts.append(
+            f"{result['tokens_per_second']:.1f} tokens/s, {result['tokens_per_forward']:.2f} tokens per forward"
+        )
+    if result["drafted"]:
+        parts.append("{drafted} drafted: {accepted} accepted, {rejected} rejected, {ignored} ignored".format(**result))
+    parts.append(f"{result['method']} on {result['preset']}, {result['dtype']}, {result['device']}")
+    return "\n" + "\n".join(parts)

@@ -1,0 +1,96 @@
+"""Arguments that several commands share, and what they turn into."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from sssd_demo.errors import UserError
+
+if TYPE_CHECKING:  # the service imports torch, which --help need not wait for
+    from sssd_demo.service import Service, Settings
+
+DTYPES = ("auto", "float32", "bfloat16", "float16")
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """--preset or --model, and --dtype."""
+    model = parser.add_mutually_exclusive_group()
+    model.add_argument("--preset", metavar="NAME", help="a model listed by the command `models`")
+    model.add_argument("--model", metavar="PATH|HUB_ID", help="a folder or a hub id instead of a preset")
+    parser.add_argument("--dtype", choices=DTYPES, default="auto", help="auto: what this device is fast in (default)")
+
+
+def add_answer_options(parser: argparse.ArgumentParser) -> None:
+    """What shapes an answer. Those left out are absent from the result, so that the service's defaults hold."""
+    absent: dict[str, Any] = {"default": argparse.SUPPRESS}
+    parser.add_argument("--max-new-tokens", type=int, metavar="N", help="longest answer", **absent)
+    parser.add_argument("--temperature", type=float, metavar="T", help="0: always the most likely token", **absent)
+    parser.add_argument("--top-k", type=int, metavar="K", help="keep the K most likely tokens; 0: all", **absent)
+    parser.add_argument("--top-p", type=float, metavar="P", help="keep tokens up to this probability mass", **absent)
+    parser.add_argument("--seed", type=int, metavar="S", help="of the random numbers when sampling", **absent)
+    parser.add_argument("--datastore", type=store_name, metavar="NAME|none", help="store of past text", **absent)
+
+
+def settings_from(args: argparse.Namespace, **changes: Any) -> Settings:
+    """The service's settings from those given in `args` and from `changes`. Raises `UserError` if out of range."""
+    from sssd_demo.service import Settings
+
+    given = {field.name: getattr(args, field.name) for field in fields(Settings) if hasattr(args, field.name)}
+    return Settings(**(given | changes))
+
+
+@contextmanager
+def open_service(args: argparse.Namespace) -> Iterator[Service]:
+    """The model named in `args`, loaded, with its engine running until the block ends."""
+    from sssd_demo.models import default_name
+    from sssd_demo.service import Service
+
+    service = Service.open(args.model or args.preset or default_name(), dtype=args.dtype)
+    try:
+        yield service
+    finally:
+        service.close()
+
+
+def s_q(text: str) -> int | None:
+    """A speculation length: `auto` (None) or a number of tokens."""
+    if text == "auto":
+        return None
+    try:
+        return int(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"must be auto or a whole number, but is {text!r}") from error
+
+
+def store_name(text: str) -> str | None:
+    """A datastore's name; `none` is None."""
+    return None if text == "none" else text
+
+
+def positive(text: str) -> int:
+    """A whole number from 1."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, but is {text!r}")
+    return number
+
+
+def prompt_text(text: str) -> str:
+    """The prompt itself, or standard input for `-`. Raises `UserError` if it is empty or no UTF-8."""
+    try:
+        if text == "-":
+            text = sys.stdin.read()
+        text.encode()
+    except UnicodeError as error:
+        raise UserError("The prompt is not valid UTF-8.") from error
+    if not text.strip():
+        raise UserError("The prompt is empty; please write something.")
+    return text

@@ -1,0 +1,116 @@
+"""A service that answers from a script: token ids are bytes, 0 ends a text, every draft is accepted but one token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any, cast
+
+from sssd_demo.errors import UserError
+from sssd_demo.request import Finished
+from sssd_demo.service import Settings
+from sssd_demo.text import StreamDecoder, Text
+from sssd_demo.trace import EMPTY_VERIFIED_TREE, ROOT, Fate, FinishReason, Law, Round, Source, Trace, VerifiedTree
+
+CONTEXT = 200
+
+
+def tree(accepted: tuple[int, ...]) -> VerifiedTree:
+    """A chain of `accepted` tokens, and a token 1 refused at its root."""
+    n = len(accepted) + 1
+    point: Law = "point"
+    prompt: Source = "prompt"
+    fates: tuple[Fate, ...] = tuple("accepted" for _ in accepted)
+    return VerifiedTree(
+        tokens=(*accepted, 1),
+        parents=(*range(ROOT, len(accepted) - 1), ROOT),
+        probs=(0.5,) * n,
+        laws=(point,) * n,
+        sources=(prompt,) * n,
+        match_lengths=(1,) * n,
+        target_probs=(0.5,) * n,
+        coins=(None,) * n,
+        fates=(*fates, "rejected"),
+    )
+
+
+class FakeText:
+    """As much of `Text` as the command line uses."""
+
+    end_tokens = frozenset({0})
+
+    def token_bytes(self, token: int) -> bytes:
+        return bytes([token])
+
+    def decode(self, ids: Any) -> str:
+        decoder = StreamDecoder(cast(Text, self))
+        return decoder.push(ids) + decoder.finish()
+
+
+class FakeAnswer:
+    """Answers with `script`, its first byte from the prefill and then `step` bytes a round of 10 ms."""
+
+    def __init__(self, trace: Trace, script: bytes, step: int, limit: int) -> None:
+        self.trace = trace
+        self.cancelled = False
+        self.finished: Finished | None = None
+        self._tokens = (*script, 0)[:limit]
+        self._reason: FinishReason = "end_of_text" if len(self._tokens) > len(script) else "length"
+        self._step = step
+
+    def __iter__(self) -> Iterator[Round]:
+        pieces = [self._tokens[:1]]
+        pieces += [self._tokens[at : at + self._step] for at in range(1, len(self._tokens), self._step)]
+        for index, committed in enumerate(pieces):
+            round_ = Round(
+                index=index,
+                batch_size=1,
+                s_q=8,
+                start_ms=10.0 * index,
+                draft_ms=1.0,
+                verify_ms=9.0,
+                tree=tree(committed[:-1]) if index and self.trace.method != "autoregressive" else EMPTY_VERIFIED_TREE,
+                bonus=committed[-1],
+                bonus_prob=1.0,
+                committed=committed,
+            )
+            self.trace = self.trace.with_round(round_, {token: bytes([token]) for token in committed})
+            yield round_
+        self.trace = Trace(**(vars(self.trace) | {"finish_reason": self._reason}))
+        self.finished = Finished(self._reason, prefill_forwards=2, reused_tokens=0)
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class FakeService:
+    """Every answer is `answers[method]` if there is one, else the question itself."""
+
+    def __init__(self, answers: dict[str, bytes] | None = None, step: int = 2) -> None:
+        self.model = SimpleNamespace(name="fake", device_name="a test", dtype="float32", text=FakeText())
+        self.answers = answers or {}
+        self.step = step
+        self.asked: list[tuple[str, Settings, bool]] = []
+        self.closed = False
+
+    def ask(self, messages: Any, settings: Settings, *, conversation: str | None = None, raw: bool = False) -> Any:
+        prompt = messages if raw else messages[-1]["content"]
+        self.asked.append((prompt, settings, raw))
+        if len(prompt) > CONTEXT:
+            raise UserError(f"The prompt has {len(prompt)} tokens, but the context holds {CONTEXT}.")
+        trace = Trace(
+            created="2026-01-01T00:00:00+00:00",
+            device=self.model.device_name,
+            dtype=self.model.dtype,
+            preset="fake",
+            method=settings.method,
+            settings={},
+            messages=() if raw else tuple(messages),
+            prompt=tuple(prompt.encode()),
+            token_bytes={byte: bytes([byte]) for byte in {*prompt.encode(), 1}},
+        )
+        step = 1 if settings.method == "autoregressive" else self.step
+        return FakeAnswer(trace, self.answers.get(settings.method, prompt.encode()), step, settings.max_new_tokens)
+
+    def close(self) -> None:
+        self.closed = True

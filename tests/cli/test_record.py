@@ -1,0 +1,79 @@
+"""`record`: answers kept, and asked only once."""
+
+import json
+from pathlib import Path
+
+from sssd_demo.trace_file import load
+
+
+def test_every_answer_becomes_a_trace_file(service, questions, run_json, tmp_path: Path):
+    result = run_json("record", "--questions", questions, "--out", tmp_path / "traces")
+    assert result == {"out": str(tmp_path / "traces"), "recorded": 4, "already_there": 0, "skipped": {}}
+    traces = {path.name: load(path) for path in (tmp_path / "traces").iterdir()}
+    assert sorted(traces) == ["1.json", "2.json", "3.json", "4.json"]
+    assert bytes(traces["2.json"].token_ids()) == b"Write a line.\0"
+
+
+def test_a_file_of_lines_holds_token_ids_and_the_category(service, questions, run_json, tmp_path: Path):
+    run_json("record", "--questions", questions, "--out", tmp_path / "a.jsonl", "--batch", 2)
+    lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    assert [line["question_id"] for line in lines] == ["1", "2", "3", "4"]
+    assert lines[3] == {
+        "question_id": "4",
+        "category": "roleplay",
+        "prompt": list(b"Be a tree."),
+        "output": [*b"Be a tree.", 0],
+    }
+
+
+def test_what_is_there_is_not_asked_again(service, questions, run_json, tmp_path: Path):
+    for out in (tmp_path / "traces", tmp_path / "a.jsonl"):
+        first = run_json("record", "--questions", questions, "--out", out, "--limit", 3, "--temperature", 0.7)
+        asked = len(service.asked)
+        second = run_json("record", "--questions", questions, "--out", out, "--temperature", 0.7)
+        assert (first["recorded"], second["recorded"], second["already_there"]) == (3, 1, 3)
+        assert len(service.asked) == asked + 1
+
+
+def test_each_answer_is_sampled_with_its_own_seed_whatever_was_there_before(service, questions, run_json, tmp_path):
+    run_json("record", "--questions", questions, "--out", tmp_path / "a.jsonl", "--seed", 10)
+    assert [settings.seed for _, settings, _ in service.asked] == [10, 11, 12, 13]
+    lines = (tmp_path / "a.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "a.jsonl").write_text(lines[0] + lines[2])
+    run_json("record", "--questions", questions, "--out", tmp_path / "a.jsonl", "--seed", 10)
+    assert [settings.seed for _, settings, _ in service.asked[4:]] == [11, 13]
+
+
+def test_a_line_cut_short_by_a_crash_is_written_again(service, questions, run_json, tmp_path: Path):
+    out = tmp_path / "a.jsonl"
+    run_json("record", "--questions", questions, "--out", out)
+    whole = out.read_text()
+    out.write_text(whole[:-20])
+    assert run_json("record", "--questions", questions, "--out", out)["recorded"] == 1
+    assert out.read_text() == whole
+
+
+def test_a_question_that_cannot_be_answered_does_not_stop_the_others(service, questions, run_json, tmp_path: Path):
+    with questions.open("a") as file:
+        file.write(json.dumps({"question_id": "a/b", "category": "qa", "turns": ["x" * 300]}) + "\n")
+        file.write(json.dumps({"question_id": "../c", "category": "qa", "turns": ["Last?"]}) + "\n")
+    result = run_json("record", "--questions", questions, "--out", tmp_path / "traces", "--batch", 1)
+    assert result["recorded"] == 5
+    assert "context holds 200" in result["skipped"]["a/b"]
+    assert len(list((tmp_path / "traces").iterdir())) == 5
+
+
+def test_places_that_hold_something_else_are_refused(service, questions, refusal, tmp_path: Path):
+    (tmp_path / "notes").write_text("mine")
+    assert "Cannot record to" in refusal("record", "--questions", questions, "--out", tmp_path / "notes")
+    for text in ("mine", "mine\n", "{}\n"):
+        (tmp_path / "notes.jsonl").write_text(text)
+        said = refusal("record", "--questions", questions, "--out", tmp_path / "notes.jsonl")
+        assert "line 1: not a recorded answer" in said
+        assert (tmp_path / "notes.jsonl").read_text() == text
+    assert (tmp_path / "notes").read_text() == "mine"
+    assert service.asked == []
+
+
+def test_a_missing_question_file_is_named(service, refusal, tmp_path: Path):
+    assert "none.jsonl" in refusal("record", "--questions", tmp_path / "none.jsonl", "--out", tmp_path / "a.jsonl")
