@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PRESET ?= smollm2-135m
 QUESTIONS ?= benchmarks/questions.jsonl
-METHODS ?= sssd,prompt-lookup
+METHODS ?= sssd,transformers-generate
 TESTS ?=
 
 RUN := $(VENV)/bin/python
