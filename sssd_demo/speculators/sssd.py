@@ -1,0 +1,40 @@
+"""The SSSD method: drafts from the conversation itself and from datastores of past text (arXiv 2411.05894)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence as Seq
+
+from sssd_demo.speculators.protocol import Outcome, Sequence
+from sssd_demo.sssd.constants import DEFAULT, Settings
+from sssd_demo.sssd.datastore import Datastore
+from sssd_demo.sssd.drafter import Drafter
+from sssd_demo.trace import DraftTree
+
+
+class Sssd:
+    """One drafter for each sequence, gone when the sequence ends; only the stores outlive it, and are only read.
+
+    `open_store` gives the datastore of a name, or raises `UserError`, as then does `begin`.
+    """
+
+    def __init__(self, open_store: Callable[[str], Datastore], settings: Settings = DEFAULT) -> None:
+        self._open_store = open_store
+        self._settings = settings
+        self._drafters: dict[int, Drafter] = {}
+
+    def begin(self, sequence: Sequence) -> None:
+        stores = [self._open_store(name) for name in sequence.stores]
+        drafter = Drafter(sequence.tokens[: sequence.prompt_length], stores, self._settings)
+        drafter.update(sequence.tokens)
+        self._drafters[sequence.id] = drafter
+
+    def propose(self, sequences: Seq[Sequence]) -> list[DraftTree]:
+        return [self._drafters[sequence.id].draft(sequence.tokens, sequence.s_q) for sequence in sequences]
+
+    def observe(self, outcomes: Seq[Outcome]) -> None:
+        for outcome in outcomes:
+            self._drafters[outcome.sequence.id].update(outcome.sequence.tokens)
+
+    def end(self, sequence: Sequence) -> None:
+        self._drafters.pop(sequence.id, None)  # absent if `begin` failed

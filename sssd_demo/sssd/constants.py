@@ -1,0 +1,48 @@
+"""Every constant of SSSD in one place, with its origin.
+
+"Authors" stands for the public code of arXiv 2411.05894's authors, whose numbers come from a grid search that was not
+published. "Replay" marks what neither paper nor code description settles: of several readings, the one whose
+tokens per step on recorded answers equal those of the authors' own program (see `replay.py`).
+
+Readings that replay cannot tell apart (all within 0.3 %): whether windows straddle the border between prompt and
+answer, whether samples lie at equal steps or equal shares, whether the 100 samples count anew at each back-off level,
+and how equal scores at equal depth are ordered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be tuned. The defaults are the authors' values; lengths are in tokens."""
+
+    longest_match: int = 4  # authors: query length; all m = 4…1 for the trie, back-off from 4 for the datastore
+    window: int = 8  # authors: what the trie learns at each position, the match included
+    prompt_weight: float = 0.6  # authors: the prompt source is over-confident …
+    decay_base: float = 0.6  # authors: … the more so the further it looks ahead …
+    decay_per_matched_token: float = 0.1  # authors: … and the shorter its match
+    datastore_weight: float = 1.0  # authors: count ratios of the datastore are believed as they are
+    samples: int = 100  # authors: continuations looked at per back-off level
+    enough_samples: int = 50  # authors: with fewer, the oldest query token is dropped and the search repeated
+    max_children: int = 5  # authors; replay: it limits a source's node, but not the datastore's first tokens
+
+    def decay(self, match_length: int) -> float:
+        """γ(m): the factor on a prompt candidate's score for each token beyond the first."""
+        return self.decay_base + self.decay_per_matched_token * match_length
+
+    def children_cap(self, s_q: int) -> int:
+        """Most children that a source proposes below one of its nodes (authors)."""
+        return min(self.max_children, s_q - 1)
+
+    def branch_length(self, s_q: int) -> int:
+        """Tokens of continuation taken from the datastore for a draft of `s_q` tokens, root included (authors)."""
+        if s_q <= 5:
+            return s_q - 1
+        return next((length for limit, length in ((8, 5), (32, 6), (48, 8)) if s_q <= limit), 10)
+
+
+FAITHFUL = Settings()  # the authors' algorithm and constants
+DEFAULT = FAITHFUL
+SETTINGS = {"faithful": FAITHFUL, "default": DEFAULT}

@@ -1,0 +1,98 @@
+"""Past text as a list of sub-indices that answers as if it were one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sssd_demo.sssd.sub_index import SubIndex
+from sssd_demo.sssd.suffix_array import MAX_BYTES
+
+MAX_TOKENS = 512 * 2**20  # of one sub-index, separators included (authors of arXiv 2411.05894)
+
+
+@dataclass(frozen=True)
+class Datastore:
+    """Documents of token ids, to be asked how a few tokens were continued. Immutable; threads may share it."""
+
+    sub_indices: tuple[SubIndex, ...]
+    fingerprint: str  # of the tokenizer that made the ids
+    dtype: np.dtype
+
+    @classmethod
+    def build(
+        cls, documents: Iterable[ArrayLike], *, fingerprint: str, vocab_size: int, max_tokens: int = MAX_TOKENS
+    ) -> Datastore:
+        """Index `documents` of ids below `vocab_size`, at most `max_tokens` positions in a sub-index.
+
+        A document longer than a sub-index is cut; no other is. Empty documents are left out. Raises `ValueError`
+        for an id out of range.
+        """
+        dtype = token_dtype(vocab_size)
+        capacity = min(max_tokens, MAX_BYTES // dtype.itemsize)
+        sub_indices = tuple(SubIndex.build(group, dtype) for group in _groups(documents, vocab_size, capacity))
+        return cls(sub_indices, fingerprint, dtype)
+
+    @property
+    def tokens(self) -> int:
+        """Number of tokens; separators do not count."""
+        return sum(len(sub_index.tokens) - sub_index.documents for sub_index in self.sub_indices)
+
+    @property
+    def documents(self) -> int:
+        return sum(sub_index.documents for sub_index in self.sub_indices)
+
+    def count(self, query: Sequence[int]) -> int:
+        """How often `query` (at least one token) occurs, overlaps included."""
+        return sum(len(sub_index.find(query)) for sub_index in self.sub_indices)
+
+
+def sample(sub_indices: Sequence[SubIndex], query: Sequence[int], most: int, length: int) -> list[list[int]]:
+    """What followed `query`: at most `length` tokens after each of at most `most` evenly spaced occurrences.
+
+    The ranges of all sub-indices are laid end to end and sampled as one, so a sub-index has its share by the number
+    of its matches, and it makes no difference into how many sub-indices the same text was cut. A list is empty where
+    a document ended after the query.
+    """
+    ranges = [sub_index.find(query) for sub_index in sub_indices]
+    ends = list(accumulate(map(len, ranges), initial=0))
+    total = ends.pop()
+    taken = min(total, most)
+    found: list[list[int]] = []
+    next_sample = 0
+    for sub_index, ranks, start in zip(sub_indices, ranges, ends, strict=True):
+        while next_sample < taken and (place := next_sample * total // taken - start) < len(ranks):
+            found.append(sub_index.continuation(ranks[place], len(query), length))
+            next_sample += 1
+    return found
+
+
+def token_dtype(vocab_size: int) -> np.dtype:
+    """The smallest type for ids below `vocab_size` that leaves its largest value free for the separator."""
+    return np.dtype(np.uint16 if vocab_size <= np.iinfo(np.uint16).max else np.uint32)
+
+
+def _groups(documents: Iterable[ArrayLike], vocab_size: int, capacity: int) -> Iterator[list[NDArray]]:
+    group: list[NDArray] = []
+    room = capacity
+    for piece in _pieces(documents, vocab_size, capacity - 1):
+        if len(piece) + 1 > room:
+            yield group
+            group, room = [], capacity
+        group.append(piece)
+        room -= len(piece) + 1
+    if group:
+        yield group
+
+
+def _pieces(documents: Iterable[ArrayLike], vocab_size: int, longest: int) -> Iterator[NDArray]:
+    for document in documents:
+        ids = np.asarray(document)
+        if ids.size and not (ids.min() >= 0 and ids.max() < vocab_size):
+            raise ValueError(f"token ids must be 0 to {vocab_size - 1}")
+        for start in range(0, len(ids), longest):
+            yield ids[start : start + longest]

@@ -1,0 +1,57 @@
+"""Answers kept as token ids: JSON lines `{prompt: [ids], output: [ids]}`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sssd_demo.errors import UserError
+
+MAX_TOKEN_ID = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class RecordedAnswer:
+    """One answer that a model gave, as token ids."""
+
+    prompt: tuple[int, ...]
+    output: tuple[int, ...]
+
+
+def read_recorded_answers(path: Path, vocab_size: int = MAX_TOKEN_ID + 1) -> list[RecordedAnswer]:
+    """All answers in a file. `prompt` may be left out; keys other than it and `output` are ignored.
+
+    Raises `UserError` that names the file and the line that is wrong, also for an id not below `vocab_size`.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a path with a zero byte
+        raise UserError(
+            f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}."
+        ) from error
+    found = [_answer(line, f"{path}, line {n}", vocab_size) for n, line in enumerate(lines, 1) if line.strip()]
+    if not found:
+        raise UserError(f"{path} is empty.")
+    return found
+
+
+def _answer(line: str, where: str, vocab_size: int) -> RecordedAnswer:
+    try:
+        data: Any = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{where}: this is not a JSON object.") from error
+    if not isinstance(data, dict) or "output" not in data:
+        raise UserError(f'{where}: a JSON object with a list "output" of token ids is expected.')
+    return RecordedAnswer(
+        _ids(data.get("prompt", []), "prompt", where, vocab_size), _ids(data["output"], "output", where, vocab_size)
+    )
+
+
+def _ids(value: object, key: str, where: str, vocab_size: int) -> tuple[int, ...]:
+    if not isinstance(value, list) or not all(type(token) is int for token in value):
+        raise UserError(f'{where}: "{key}" must be a list of token ids.')
+    if value and not (min(value) >= 0 and max(value) < vocab_size):
+        raise UserError(f'{where}: a token id in "{key}" is not one of 0 to {vocab_size - 1}.')
+    return tuple(value)

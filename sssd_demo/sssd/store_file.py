@@ -1,0 +1,220 @@
+"""A datastore as one file: written whole or not at all, and read with suspicion.
+
+Layout, little-endian: magic, version, length of the header, header (JSON), digest of all that; then for each
+sub-index its tokens and its suffix array, each padded to a multiple of 64 bytes. The header holds the tokenizer's
+fingerprint, the tokens' type, the counts, and a digest of everything after it. Tokens and suffix arrays are not
+read into memory but mapped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sssd_demo.errors import UserError
+from sssd_demo.sssd.datastore import Datastore
+from sssd_demo.sssd.sub_index import SubIndex
+
+MAGIC = b"sssdstor"
+VERSION = 1
+_PREFIX = struct.Struct("<8sII")  # magic, version, bytes of header
+_DIGEST_BYTES = 16
+_ALIGNMENT = 64
+_CHUNK_BYTES = 2**20
+_POSITION = np.dtype(np.int32)
+_TOKEN_DTYPES: dict[str, np.dtype] = {"uint16": np.dtype(np.uint16), "uint32": np.dtype(np.uint32)}
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a store file says about itself."""
+
+    fingerprint: str  # of the tokenizer that made the ids
+    dtype: np.dtype  # of the tokens
+    sub_indices: tuple[tuple[int, int], ...]  # (positions, separators included; documents) of each
+    checksum: str  # digest of what follows the header, hexadecimal
+    bytes: int  # size of the whole file
+
+    @property
+    def documents(self) -> int:
+        return sum(documents for _, documents in self.sub_indices)
+
+    @property
+    def tokens(self) -> int:
+        return sum(positions for positions, _ in self.sub_indices) - self.documents
+
+
+def save(datastore: Datastore, path: Path) -> None:
+    """Write `datastore` to `path`. Until it is complete and on the disk, what was there before stays.
+
+    Raises `UserError` if the place cannot be written to.
+    """
+    try:
+        descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".unfinished", dir=path.parent)
+        try:
+            with open(descriptor, "wb") as file:
+                _write(datastore, file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(unfinished, path)
+        except BaseException:
+            Path(unfinished).unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise UserError(f"The datastore {path.stem} cannot be written: {error.strerror or error}.") from error
+
+
+def load(path: Path, fingerprint: str | None = None) -> Datastore:
+    """The datastore at `path`, mapped into memory after its digest has been checked.
+
+    Raises `UserError` that names the store if it is missing, damaged, or not made by the tokenizer `fingerprint`
+    (None: any).
+    """
+    with _opened(path) as file:
+        header = _read_header(file, path)
+        if fingerprint is not None and header.fingerprint != fingerprint:
+            raise _unusable(
+                path,
+                f"it was built with another tokenizer ({header.fingerprint}) than this model's ({fingerprint})",
+            )
+        body = file.tell()
+        if _digest_of_rest(file) != header.checksum:
+            raise _unusable(path, "its contents are damaged: the checksum does not fit")
+        if not header.sub_indices:
+            return Datastore((), header.fingerprint, header.dtype)
+        mapped = np.memmap(file, np.uint8, mode="r")
+    sub_indices = []
+    start = body
+    for positions, documents in header.sub_indices:
+        columns: list[NDArray] = []
+        for dtype in (header.dtype, _POSITION):
+            stop = start + positions * dtype.itemsize
+            columns.append(mapped[start:stop].view(dtype))
+            start += _padded(stop - start)
+        sub_indices.append(SubIndex(columns[0], columns[1], documents))
+    return Datastore(tuple(sub_indices), header.fingerprint, header.dtype)
+
+
+def read_header(path: Path) -> Header:
+    """What the file at `path` says about itself; its contents are not checked. Raises `UserError` like `load`."""
+    with _opened(path) as file:
+        return _read_header(file, path)
+
+
+def _write(datastore: Datastore, file: BinaryIO) -> None:
+    digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    for block in _blocks(datastore):
+        digest.update(block)
+    header = {
+        "tokenizer": datastore.fingerprint,
+        "dtype": datastore.dtype.name,
+        "sub_indices": [
+            {"positions": len(sub_index.tokens), "documents": sub_index.documents}
+            for sub_index in datastore.sub_indices
+        ],
+        "checksum": digest.hexdigest(),
+    }
+    encoded = json.dumps(header).encode()
+    # The body starts at a multiple of the alignment, so the header is filled up with spaces.
+    encoded += b" " * (
+        _padded(_PREFIX.size + len(encoded) + _DIGEST_BYTES) - _PREFIX.size - len(encoded) - _DIGEST_BYTES
+    )
+    head = _PREFIX.pack(MAGIC, VERSION, len(encoded)) + encoded
+    file.write(head + _digest(head))
+    for block in _blocks(datastore):
+        file.write(block)
+
+
+def _blocks(datastore: Datastore) -> Iterator[bytes | memoryview]:
+    for sub_index in datastore.sub_indices:
+        for column in (sub_index.tokens, sub_index.suffixes):
+            yield column.view(np.uint8).data
+            yield bytes(_padded(column.nbytes) - column.nbytes)
+
+
+def _read_header(file: BinaryIO, path: Path) -> Header:
+    size = os.fstat(file.fileno()).st_size
+    prefix = file.read(_PREFIX.size)
+    if not prefix.startswith(MAGIC):
+        raise _unusable(path, "it is empty" if not prefix else "it is not a datastore file")
+    if len(prefix) < _PREFIX.size:
+        raise _unusable(path, f"it was cut off after {size} bytes")
+    _, version, header_length = _PREFIX.unpack(prefix)
+    if version != VERSION:
+        raise _unusable(path, f"it has format version {version}, but only version {VERSION} can be read")
+    if _PREFIX.size + header_length + _DIGEST_BYTES > size:
+        raise _unusable(path, f"it was cut off after {size} bytes, or its header is damaged")
+    encoded = file.read(header_length)
+    if file.read(_DIGEST_BYTES) != _digest(prefix + encoded):
+        raise _unusable(path, "its header is damaged: the checksum does not fit")
+    header = _parse_header(encoded, size, path)
+    expected = file.tell() + sum(
+        _padded(positions * header.dtype.itemsize) + _padded(positions * _POSITION.itemsize)
+        for positions, _ in header.sub_indices
+    )
+    if size != expected:
+        raise _unusable(path, f"it has {size:,} bytes instead of {expected:,}")
+    return header
+
+
+def _parse_header(encoded: bytes, size: int, path: Path) -> Header:
+    try:
+        data: dict[str, Any] = json.loads(encoded)
+        return Header(
+            fingerprint=data["tokenizer"],
+            dtype=_TOKEN_DTYPES[data["dtype"]],
+            sub_indices=tuple((entry["positions"], entry["documents"]) for entry in data["sub_indices"]),
+            checksum=data["checksum"],
+            bytes=size,
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise _unusable(path, "its header cannot be understood") from error
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise _unusable(path, f"its file cannot be read ({error.strerror or error})") from error
+
+
+def _unusable(path: Path, problem: str) -> UserError:
+    return UserError(f"The datastore {path.stem} cannot be used: {problem}.")
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
+
+
+def _digest_of_rest(file: BinaryIO) -> str:
+    digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    while chunk := file.read(_CHUNK_BYTES):
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _padded(length: int) -> int:
+    return -(-length // _ALIGNMENT) * _ALIGNMENT
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renaming itself last; not every platform lets a folder be opened."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
