@@ -80,6 +80,19 @@ class VerifiedTree(DraftTree):
     coins: tuple[float | None, ...] = ()
     fates: tuple[Fate, ...] = ()
 
+    @classmethod
+    def of(
+        cls,
+        tree: DraftTree,
+        *,
+        target_probs: tuple[float, ...],
+        coins: tuple[float | None, ...],
+        fates: tuple[Fate, ...],
+    ) -> VerifiedTree:
+        """`tree` with what verification found out about each node."""
+        columns = {name: getattr(tree, name) for name in DraftTree.__dataclass_fields__}
+        return cls(**columns, target_probs=target_probs, coins=coins, fates=fates)
+
     def accepted_path(self) -> list[int]:
         """Indices of the accepted nodes, in order of depth."""
         return [node for node, fate in enumerate(self.fates) if fate == "accepted"]

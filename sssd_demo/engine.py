@@ -1,0 +1,321 @@
+"""Rounds: draft, one target forward for the whole batch, verify, commit. The one loop behind every method.
+
+The engine has a thread of its own, the only one that touches the model. Others submit a `Request` and iterate
+over a `Stream`. It works on token ids; text, screens and files are other people's business.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
+
+import torch
+
+from sssd_demo.coins import position_coin
+from sssd_demo.errors import UserError
+from sssd_demo.request import Finished, Request
+from sssd_demo.rows import RowTable
+from sssd_demo.speculators.protocol import Outcome, Sequence, Speculator
+from sssd_demo.stream import Stream
+from sssd_demo.target import PREFILL_CHUNK, Target
+from sssd_demo.trace import EMPTY_TREE, DraftTree, FinishReason, Round
+from sssd_demo.verify import Verdict, cut, verify_point_mass
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+@dataclass
+class _Running:
+    """A sequence between its prefill and its end; it stands in the row of its index in the batch."""
+
+    request: Request
+    stream: Stream
+    sequence: Sequence
+    finished: Finished  # what the end will say, its reason still open
+    rounds: int = 0
+
+    @property
+    def remaining(self) -> int:
+        written = len(self.sequence.tokens) - self.sequence.prompt_length
+        return self.request.max_new_tokens - written
+
+
+class Engine:
+    """Serves requests in batches of up to `capacity` sequences.
+
+    `choose_s_q(batch, context)` gives the speculation length of requests that leave it open. `clock` is
+    monotonic, in seconds; rounds carry milliseconds of it.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        speculators: Mapping[str, Speculator],
+        *,
+        choose_s_q: Callable[[int, int], int],
+        threads: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.capacity = target.cache.rows
+        self.context_length = target.context_length
+        self.choose_s_q = choose_s_q
+        self._target = target
+        self._speculators = dict(speculators)
+        self._threads = threads
+        self._clock = clock
+        self._inbox: queue.SimpleQueue[tuple[Request, Stream] | Callable[[], None] | None] = queue.SimpleQueue()
+        self._waiting: deque[tuple[Request, Stream]] = deque()
+        self._running: list[_Running] = []
+        self._rows = RowTable(target.cache)
+        self._sequences = 0
+        self._closing = False
+        self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
+        self._thread.start()
+
+    @property
+    def busy(self) -> int:
+        """Sequences running or waiting at this moment."""
+        return len(self._running) + len(self._waiting) + self._inbox.qsize()
+
+    @property
+    def methods(self) -> list[str]:
+        return list(self._speculators)
+
+    def submit(self, request: Request) -> Stream:
+        """Queue a request; returns at once.
+
+        Raises `UserError` for an unknown method, or a prompt that leaves no room in the context.
+        """
+        if request.method not in self._speculators:
+            known = ", ".join(self._speculators)
+            raise UserError(f"There is no method called “{request.method}”; the methods are {known}.")
+        room = self.context_length - len(request.prompt)
+        if room < 1:
+            raise UserError(
+                f"The prompt has {len(request.prompt)} tokens, but the model's context holds {self.context_length}, "
+                "the answer included; please shorten it."
+            )
+        if self._closing:
+            raise UserError("The engine is shutting down; please try again in a moment.")
+        stream = Stream()
+        self._inbox.put((replace(request, max_new_tokens=min(request.max_new_tokens, room)), stream))
+        return stream
+
+    def forget(self, conversation: str) -> None:
+        """Drop the keys and values kept for `conversation`'s next turn."""
+        self._inbox.put(lambda: self._rows.forget(conversation))
+
+    def call(self, work: Callable[[Target], T]) -> T:
+        """Run `work` on the engine's thread while nothing is being answered, and return what it returns."""
+        if self._closing:
+            raise UserError("The engine is shutting down; please try again in a moment.")
+        result: Future[T] = Future()
+
+        def run() -> None:
+            try:
+                result.set_result(work(self._target))
+            except Exception as error:  # handed to the caller, whoever it is
+                result.set_exception(error)
+
+        self._inbox.put(run)
+        return result.result()
+
+    def close(self) -> None:
+        """Stop the thread after the round now running; answers under way end as cancelled."""
+        self._closing = True
+        self._inbox.put(None)
+        self._thread.join()
+
+    def _serve(self) -> None:
+        if self._threads:
+            torch.set_num_threads(self._threads)  # binds the calling thread only
+        while not self._closing:
+            try:
+                self._take_in()
+                self._admit()
+                self._drop_cancelled()
+                if self._running:
+                    self._round()
+            except Exception as error:  # a fault must not end the thread that everybody waits for
+                logger.exception("A round failed; its answers are given up")
+                self._give_up(error)
+        for request, stream in self._waiting:
+            stream.put(Finished("cancelled", 0, 0))
+        while self._running:
+            self._finish(self._running[0], "cancelled")
+
+    def _take_in(self) -> None:
+        """Empty the inbox; wait for it when there is nothing else to do. Jobs run only between answers."""
+        jobs = []
+        while not self._inbox.empty() or not (self._running or self._waiting or jobs or self._closing):
+            item = self._inbox.get()
+            if isinstance(item, tuple):
+                self._waiting.append(item)
+            elif item is not None:
+                jobs.append(item)
+        for job in jobs:
+            if self._running:
+                self._inbox.put(job)
+            else:
+                job()
+
+    def _admit(self) -> None:
+        while self._waiting and len(self._running) < self.capacity:
+            request, stream = self._waiting.popleft()
+            try:
+                self._prefill(request, stream)
+            except Exception as error:
+                logger.exception("A prefill failed; the others go on")
+                self._target.cache.truncate(len(self._running), 0)
+                stream.put(_user_error(error))
+
+    def _prefill(self, request: Request, stream: Stream) -> None:
+        """Read the prompt into the next row, a chunk at a time, and draw the first token: round 0."""
+        row = len(self._running)
+        reused = self._rows.claim(row, request.conversation, request.prompt)
+        started = self._clock()
+        forwards = 0
+        logits = None
+        for start in range(reused, len(request.prompt), PREFILL_CHUNK):
+            if stream.cancelled:
+                break
+            logits = self._target.prefill(row, request.prompt[start : start + PREFILL_CHUNK])
+            forwards += 1
+        if stream.cancelled or logits is None:
+            self._rows.release(row, row, request.conversation, request.prompt)
+            stream.put(Finished("cancelled", forwards, reused))
+            return
+        self._sequences += 1
+        sequence = Sequence(self._sequences, [*request.prompt], len(request.prompt), 1, request.stores)
+        running = _Running(request, stream, sequence, Finished("length", forwards, reused))
+        verdict, committed = self._judge(running, EMPTY_TREE, logits[None])
+        self._emit(running, verdict, committed, (started, started, self._clock()), batch=1)
+        self._speculators[request.method].begin(sequence)
+        self._running.append(running)
+        self._finish_if_done(running, committed)
+
+    def _drop_cancelled(self) -> None:
+        for running in [running for running in self._running if running.stream.cancelled]:
+            self._finish(running, "cancelled")
+
+    def _round(self) -> None:
+        batch = list(self._running)
+        longest = max(len(running.sequence.tokens) for running in batch)
+        for running in batch:
+            s_q = running.request.s_q or self.choose_s_q(len(batch), longest)
+            # Nodes past the last token that may still be written could never be committed.
+            running.sequence.s_q = min(s_q, running.remaining)
+        started = self._clock()
+        trees = self._propose(batch)
+        drafted = self._clock()
+        logits = self._target.forward([running.sequence.tokens[-1] for running in batch], trees)
+        judged = [self._judge(*each) for each in zip(batch, trees, logits, strict=True)]
+        self._target.cache.keep_paths([verdict.path for verdict, _ in judged])
+        ended = self._clock()
+        for running, (verdict, committed) in zip(batch, judged, strict=True):
+            self._emit(running, verdict, committed, (started, drafted, ended), batch=len(batch))
+        self._observe(batch, judged)
+        for running, (_, committed) in zip(batch, judged, strict=True):
+            self._finish_if_done(running, committed)
+
+    def _propose(self, batch: list[_Running]) -> list[DraftTree]:
+        """One tree for each sequence; every speculator is asked once, for all of its sequences together."""
+        trees = {}
+        for method in {running.request.method for running in batch}:
+            sequences = [running.sequence for running in batch if running.request.method == method]
+            for sequence, tree in zip(sequences, self._speculators[method].propose(sequences), strict=True):
+                if len(tree) >= sequence.s_q:
+                    raise ValueError(f"{method} drafted {len(tree)} nodes for s_q = {sequence.s_q}")
+                trees[sequence.id] = tree
+        return [trees[running.sequence.id] for running in batch]
+
+    def _judge(self, running: _Running, tree: DraftTree, logits: torch.Tensor) -> tuple[Verdict, tuple[int, ...]]:
+        """Verify one sequence's tree by its rows of `logits` [Q, V], and cut what it commits at the answer's end."""
+        request = running.request
+        verdict = verify_point_mass(
+            tree,
+            logits[: 1 + len(tree)],
+            request.sampling,
+            position=len(running.sequence.tokens),
+            coin=partial(position_coin, request.sampling.seed),
+        )
+        return cut(verdict, running.remaining, request.end_tokens)
+
+    def _observe(self, batch: list[_Running], judged: list[tuple[Verdict, tuple[int, ...]]]) -> None:
+        outcomes: dict[str, list[Outcome]] = {}
+        for running, (verdict, committed) in zip(batch, judged, strict=True):
+            outcome = Outcome(running.sequence, verdict.tree, verdict.path, verdict.bonus, committed)
+            outcomes.setdefault(running.request.method, []).append(outcome)
+        for method, learnt in outcomes.items():
+            self._speculators[method].observe(learnt)
+
+    def _emit(
+        self,
+        running: _Running,
+        verdict: Verdict,
+        committed: tuple[int, ...],
+        times: tuple[float, float, float],
+        *,
+        batch: int,
+    ) -> None:
+        """Extend the sequence and send the round; `times` are start, end of drafting and end, in seconds."""
+        started, drafted, ended = times
+        running.sequence.tokens.extend(committed)
+        running.stream.put(
+            Round(
+                index=running.rounds,
+                batch_size=batch,
+                s_q=running.sequence.s_q,
+                start_ms=1e3 * started,
+                draft_ms=1e3 * (drafted - started),
+                verify_ms=1e3 * (ended - drafted),
+                tree=verdict.tree,
+                bonus=verdict.bonus,
+                bonus_prob=verdict.bonus_prob,
+                committed=committed,
+            )
+        )
+        running.rounds += 1
+
+    def _finish_if_done(self, running: _Running, committed: tuple[int, ...]) -> None:
+        if committed[-1] in running.request.end_tokens:
+            self._finish(running, "end_of_text")
+        elif not running.remaining:
+            self._finish(running, "length")
+
+    def _finish(self, running: _Running, reason: FinishReason) -> None:
+        self._leave(running)
+        running.stream.put(replace(running.finished, reason=reason))
+
+    def _leave(self, running: _Running) -> None:
+        """Free the sequence's row; the last running row moves into the gap."""
+        row, last = self._running.index(running), len(self._running) - 1
+        self._rows.release(row, last, running.request.conversation, running.sequence.tokens)
+        self._running[row] = self._running[last]
+        self._running.pop()
+        self._speculators[running.request.method].end(running.sequence)
+
+    def _give_up(self, error: Exception) -> None:
+        """End every answer of a failed round; their rows cannot be trusted, so nothing of them is remembered."""
+        failed, self._running = self._running, []
+        for row, running in enumerate(failed):
+            self._target.cache.truncate(row, 0)
+            self._speculators[running.request.method].end(running.sequence)
+            running.stream.put(_user_error(error))
+
+
+def _user_error(error: Exception) -> UserError:
+    if isinstance(error, UserError):
+        return error
+    if isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "allocate memory" in str(error):
+        return UserError("The machine ran out of memory for this answer; a shorter one may fit.")
+    return UserError("The answer could not be finished because of an internal error; the log has the details.")

@@ -1,0 +1,151 @@
+"""transformers' decoder layers with less between the matrix products.
+
+At one to sixteen tokens a forward, a small model spends more time on small operations than on its weights. This
+module replaces, in place, the parts of a loaded model whose form it knows: query, key and value projections
+become one product, gate and up projections become one, RMS norms use torch's fused kernel, and the cache is
+written by one copy. A model of another form keeps its own layers; it is right all the same, only slower.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from transformers import PreTrainedModel
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+from sssd_demo.kv_cache import CacheWindow
+
+# Families whose layers are: RMS norm, attention with half-rotated positions, RMS norm, gated MLP.
+LEAN_FAMILIES = ("Llama", "Qwen2", "Qwen3", "Mistral")
+TREE_ATTENTION = "sssd_tree"
+
+
+def make_lean(model: PreTrainedModel) -> None:
+    """Use tree attention in every layer of `model`, and lean parts where they are known. Changes the model."""
+    ALL_ATTENTION_FUNCTIONS.register(TREE_ATTENTION, _tree_attention_interface)
+    model.config._attn_implementation = TREE_ATTENTION
+    for parent in list(model.modules()):
+        for name, part in list(parent.named_children()):
+            kind = type(part).__name__
+            family = next((family for family in LEAN_FAMILIES if kind.startswith(family)), None)
+            replacement = _REPLACEMENTS.get(kind.removeprefix(family)) if family else None
+            if replacement:
+                setattr(parent, name, replacement(part))
+
+
+def tree_attention(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, scale: float | None
+) -> torch.Tensor:
+    """Attention output [B, q, heads, head_dim] for query [B, heads, q, head_dim], key/value [B, kv_heads, T, head_dim].
+
+    Query heads that share a key head are laid out as further query positions, so keys are never repeated:
+    `mask` is additive, [B, 1, heads/kv_heads · q, T], or None where every query sees every column.
+    """
+    batch, heads, q, head_dim = query.shape
+    folded = query.reshape(batch, key.shape[1], -1, head_dim)
+    output = F.scaled_dot_product_attention(folded, key, value, attn_mask=mask, scale=scale)
+    return output.view(batch, heads, q, head_dim).transpose(1, 2)
+
+
+def _tree_attention_interface(
+    module: nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    scaling: float | None = None,
+    **kwargs: Any,
+) -> tuple[torch.Tensor, None]:
+    return tree_attention(query, key, value, attention_mask, scaling), None
+
+
+class _LeanNorm(nn.Module):
+    def __init__(self, norm: Any) -> None:
+        super().__init__()
+        self.weight = norm.weight
+        self.eps = norm.variance_epsilon
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        return F.rms_norm(hidden, self.weight.shape, self.weight, self.eps)
+
+
+class _LeanMLP(nn.Module):
+    def __init__(self, mlp: Any) -> None:
+        super().__init__()
+        self.gate_up = _fuse(mlp.gate_proj, mlp.up_proj)
+        self.down = mlp.down_proj
+        self.activation = mlp.act_fn
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        gate, up = self.gate_up(hidden).chunk(2, dim=-1)
+        return self.down(self.activation(gate) * up)
+
+
+class _LeanAttention(nn.Module):
+    def __init__(self, attention: Any) -> None:
+        super().__init__()
+        self.qkv = _fuse(attention.q_proj, attention.k_proj, attention.v_proj)
+        self.out = attention.o_proj
+        self.head_dim = attention.head_dim
+        self.heads = attention.q_proj.out_features // self.head_dim
+        self.kv_heads = attention.k_proj.out_features // self.head_dim
+        self.layer = attention.layer_idx
+        self.scale = attention.scaling
+        self.query_norm = getattr(attention, "q_norm", None)
+        self.key_norm = getattr(attention, "k_norm", None)
+
+    def forward(
+        self,
+        hidden_states: torch.Tensor,
+        position_embeddings: tuple[torch.Tensor, torch.Tensor],
+        attention_mask: torch.Tensor | None,
+        cache: CacheWindow,
+        **kwargs: Any,
+    ) -> tuple[torch.Tensor, None]:
+        batch, q, _ = hidden_states.shape
+        heads = self.qkv(hidden_states).view(batch, q, -1, self.head_dim).transpose(1, 2)
+        if self.query_norm is not None and self.key_norm is not None:
+            heads[:, : self.heads] = self.query_norm(heads[:, : self.heads])
+            keys = heads[:, self.heads : self.heads + self.kv_heads]
+            heads[:, self.heads : self.heads + self.kv_heads] = self.key_norm(keys)
+        cos, signed_sin = position_embeddings
+        rotated = heads[:, : self.heads + self.kv_heads]
+        turned = torch.roll(rotated, self.head_dim // 2, dims=-1)
+        rotated.mul_(cos.unsqueeze(1)).addcmul_(turned, signed_sin.unsqueeze(1))
+        key, value = cache.write(self.layer, heads[:, self.heads :])
+        output = tree_attention(heads[:, : self.heads], key, value, attention_mask, self.scale)
+        return self.out(output.reshape(batch, q, -1)), None
+
+
+class _SignedRotary(nn.Module):
+    """Cosines and sines with the sign of "rotate half" already in the sines: x·cos + roll(x)·sin."""
+
+    def __init__(self, rotary: nn.Module) -> None:
+        super().__init__()
+        self.rotary = rotary
+
+    def forward(self, hidden: torch.Tensor, position_ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        cos, sin = self.rotary(hidden, position_ids)
+        half = sin.shape[-1] // 2
+        return cos, torch.cat((-sin[..., :half], sin[..., half:]), dim=-1)
+
+
+_REPLACEMENTS: dict[str, type[nn.Module]] = {
+    "RMSNorm": _LeanNorm,
+    "MLP": _LeanMLP,
+    "Attention": _LeanAttention,
+    "RotaryEmbedding": _SignedRotary,
+}
+
+
+def _fuse(*projections: nn.Linear) -> nn.Linear:
+    """One linear layer whose output is the projections' outputs side by side."""
+    weight = torch.cat([projection.weight for projection in projections])
+    fused = nn.Linear(weight.shape[1], weight.shape[0], bias=projections[0].bias is not None, device="meta")
+    fused.weight = nn.Parameter(weight, requires_grad=False)
+    if projections[0].bias is not None:
+        fused.bias = nn.Parameter(torch.cat([projection.bias for projection in projections]), requires_grad=False)
+    return fused

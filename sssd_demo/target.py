@@ -1,0 +1,122 @@
+"""The target model: one forward over the draft trees of a whole batch → logits.
+
+Only the engine's thread calls it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import torch
+from transformers import PreTrainedModel
+
+from sssd_demo.kv_cache import CacheWindow, KVCache, kv_shape
+from sssd_demo.lean import make_lean
+from sssd_demo.request import MAX_S_Q
+from sssd_demo.trace import ROOT, DraftTree
+
+PREFILL_CHUNK = 256  # prompt tokens per forward: cancelling and joining need not wait for a whole long prompt
+
+
+class Target:
+    """A causal language model with a preallocated cache of `rows` sequences.
+
+    Takes over `model` and changes it in place (see `lean.py`). `context_length` is the longest sequence in
+    tokens; the cache has room for one draft tree beyond it.
+    """
+
+    def __init__(self, model: PreTrainedModel, *, rows: int, context_length: int) -> None:
+        make_lean(model)
+        self._model = model
+        self._parameter = next(model.parameters())
+        self._query_groups = model.config.num_attention_heads // kv_shape(model.config)[0]
+        self.context_length = context_length
+        self.cache = KVCache(
+            model.config,
+            rows=rows,
+            capacity=context_length + max(MAX_S_Q, PREFILL_CHUNK),
+            dtype=self._parameter.dtype,
+            device=self._parameter.device,
+        )
+
+    @torch.inference_mode()
+    def prefill(self, row: int, tokens: Sequence[int]) -> torch.Tensor:
+        """Read up to `PREFILL_CHUNK` tokens into `row`, committed at once; logits [V] after the last of them."""
+        chain = DraftTree(tokens=tuple(tokens[1:]), parents=tuple(range(-1, len(tokens) - 2)))
+        logits = self._run(row, [tokens[0]], [chain], last_only=True)
+        self.cache.lengths[row] += len(tokens)
+        return logits[0, -1]
+
+    @torch.inference_mode()
+    def forward(self, roots: Sequence[int], trees: Sequence[DraftTree]) -> torch.Tensor:
+        """Logits [B, Q, V] for rows 0…B−1, Q = 1 + nodes of the largest tree.
+
+        `logits[b, 0]` follows the root, `logits[b, 1 + i]` follows node i; what stands beyond a smaller tree is
+        padding. Nothing is committed: call `cache.keep_paths` next.
+        """
+        return self._run(0, roots, trees, last_only=False)
+
+    def time_forward(
+        self, batch: int, q: int, context: int, *, clock: Callable[[], float] = time.perf_counter
+    ) -> float:
+        """Seconds of one forward over `batch` rows with q tokens each after `context` committed ones.
+
+        Overwrites rows 0…batch−1 and leaves them empty, so it is for a target that is not answering.
+        """
+        chain = DraftTree(tokens=(0,) * (q - 1), parents=tuple(range(-1, q - 2)))
+        self.cache.lengths[:batch] = [context] * batch
+        self.cache.storage[:, :batch, :, :context].zero_()
+        try:
+            started = clock()
+            # Reading a value back waits for a GPU to be done.
+            self.forward([0] * batch, [chain] * batch)[0, 0, 0].item()
+            return clock() - started
+        finally:
+            self.cache.lengths[:batch] = [0] * batch
+
+    def _run(
+        self, first_row: int, roots: Sequence[int], trees: Sequence[DraftTree], *, last_only: bool
+    ) -> torch.Tensor:
+        lengths = self.cache.lengths[first_row : first_row + len(roots)]
+        q = 1 + max(len(tree) for tree in trees)
+        device = self._parameter.device
+        padding = [0] * q
+        ids = [([root, *tree.tokens] + padding)[:q] for root, tree in zip(roots, trees, strict=True)]
+        depths = [([0, *tree.depths()] + padding)[:q] for tree in trees]
+        positions = torch.tensor(depths) + torch.tensor(lengths)[:, None]
+        output = self._model(
+            input_ids=torch.tensor(ids, device=device),
+            position_ids=positions.to(device),
+            attention_mask=self._mask(lengths, trees, q),
+            cache=CacheWindow(self.cache, first_row, len(roots), q),
+            use_cache=True,
+            logits_to_keep=1 if last_only else 0,
+        )
+        return output.logits
+
+    def _mask(self, lengths: Sequence[int], trees: Sequence[DraftTree], q: int) -> torch.Tensor | None:
+        """Additive mask [B, 1, query groups · q, T]: a node sees the committed columns, its ancestors and itself."""
+        if q == 1 and len(set(lengths)) == 1:
+            return None
+        mask = torch.full((len(lengths), 1, q, max(lengths) + q), float("-inf"), dtype=self._parameter.dtype)
+        for row, (length, tree) in enumerate(zip(lengths, trees, strict=True)):
+            # Padding queries also see the committed columns and themselves: a softmax over nothing would be NaN.
+            mask[row, 0, :, :length] = 0
+            mask[row, 0, :, length : length + q].masked_fill_(ancestry(tree, q), 0)
+        return mask.repeat(1, 1, self._query_groups, 1).to(self._parameter.device)
+
+
+def ancestry(tree: DraftTree, q: int) -> torch.Tensor:
+    """Boolean [q, q]: entry (i, j) says whether position i sees position j (0 is the root, 1 + n is node n)."""
+    sees = torch.eye(q, dtype=torch.bool)
+    sees[:, 0] = True
+    if tree.parents == tuple(range(ROOT, len(tree) - 1)):  # a chain, and the empty tree: every node sees all before
+        size = 1 + len(tree)
+        sees[:size, :size] = torch.ones(size, size, dtype=torch.bool).tril()
+        return sees
+    for node, parent in enumerate(tree.parents):
+        sees[1 + node] |= sees[1 + parent]
+    return sees
+
+

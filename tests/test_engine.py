@@ -1,0 +1,310 @@
+"""The loop of rounds on a toy model: same text as plain decoding, exact ends, batches, cancellation, memory."""
+
+import copy
+import random
+import threading
+
+import pytest
+import torch
+from tests.toys import VOCABULARY, OracleSpeculator, toy_model
+
+from sssd_demo.engine import Engine
+from sssd_demo.errors import UserError
+from sssd_demo.request import Request
+from sssd_demo.sampling import Sampling
+from sssd_demo.speculators.autoregressive import Autoregressive
+from sssd_demo.target import Target
+
+MODEL = toy_model()
+CONTEXT = 200
+
+
+def greedy_text(prompt, count, model=MODEL):
+    """Written without any of the project's code: argmax of transformers' own forward, one token at a time."""
+    tokens = list(prompt)
+    with torch.inference_mode():
+        for _ in range(count):
+            tokens.append(int(model(input_ids=torch.tensor([tokens]), use_cache=False).logits[0, -1].argmax()))
+    return tokens[len(prompt) :]
+
+
+def random_prompt(rng, length):
+    return tuple(rng.randrange(VOCABULARY) for _ in range(length))
+
+
+class _Engines:
+    def __init__(self):
+        self.made = []
+
+    def __call__(self, *, rows=4, oracle=None, choose_s_q=lambda batch, context: 4):
+        target = Target(copy.deepcopy(MODEL), rows=rows, context_length=CONTEXT)
+        speculators = {"autoregressive": Autoregressive(), "oracle": oracle or OracleSpeculator({})}
+        self.made.append(Engine(target, speculators, choose_s_q=choose_s_q))
+        return self.made[-1]
+
+
+@pytest.fixture
+def make_engine():
+    engines = _Engines()
+    yield engines
+    for engine in engines.made:
+        engine.close()
+
+
+def written(rounds):
+    return [token for round_ in rounds for token in round_.committed]
+
+
+def test_drafting_changes_no_token_of_a_greedy_answer(make_engine):
+    rng = random.Random(1)
+    prompts = [random_prompt(rng, rng.randint(1, 40)) for _ in range(12)]
+    answers = {prompt: greedy_text(prompt, 30) for prompt in prompts}
+    oracle = OracleSpeculator(answers)
+    engine = make_engine(oracle=oracle)
+    streams = {p: engine.submit(Request(p, "oracle", 30, s_q=rng.choice([2, 5, 9, 16]))) for p in prompts}
+    for prompt, stream in streams.items():
+        rounds = list(stream)
+        assert written(rounds) == answers[prompt]
+        assert stream.finished.reason == "length"
+        assert all(len(round_.tree) < round_.s_q for round_ in rounds)
+    assert not oracle.alive
+    assert any(len(outcome.path) > 2 for outcome in oracle.outcomes), "no long path was ever accepted"
+    assert max(outcome.sequence.id for outcome in oracle.outcomes) == len(prompts)
+
+
+def test_sampled_text_is_the_same_with_and_without_drafts_alone_and_in_a_batch(make_engine):
+    rng = random.Random(2)
+    prompts = [random_prompt(rng, 6) for _ in range(4)]
+    requests = [
+        Request(prompt, "autoregressive", 25, Sampling(temperature=0.8, top_p=0.9, seed=seed))
+        for seed, prompt in enumerate(prompts)
+    ]
+    engine = make_engine()
+    alone = [written(engine.submit(request)) for request in requests]
+    oracle = OracleSpeculator({request.prompt: text for request, text in zip(requests, alone, strict=True)})
+    drafted = make_engine(oracle=oracle)
+    streams = [
+        drafted.submit(Request(request.prompt, "oracle", 25, request.sampling, s_q=8)) for request in requests
+    ]
+    assert [written(stream) for stream in streams] == alone
+    assert len(set(map(tuple, alone))) == 4
+    assert any(outcome.path for outcome in oracle.outcomes)
+
+
+def test_another_seed_gives_another_text(make_engine):
+    engine = make_engine()
+    texts = [
+        written(engine.submit(Request((1, 2, 3), "autoregressive", 20, Sampling(temperature=1.5, seed=seed))))
+        for seed in (1, 1, 2)
+    ]
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_an_end_token_inside_a_draft_ends_the_answer_there(make_engine):
+    prompt = (3, 1, 4)
+    answer = greedy_text(prompt, 40)
+    end = next(token for token in answer[6:] if token not in answer[:6])
+    until_end = answer[: answer.index(end) + 1]
+    for seed in range(6):
+        engine = make_engine(oracle=OracleSpeculator({prompt: answer}, seed=seed))
+        stream = engine.submit(Request(prompt, "oracle", 40, s_q=16, end_tokens=frozenset({end})))
+        rounds = list(stream)
+        assert written(rounds) == until_end
+        assert stream.finished.reason == "end_of_text"
+        for round_ in rounds:
+            path = [round_.tree.tokens[node] for node in round_.tree.accepted_path()]
+            assert (*path, round_.bonus)[: len(round_.committed)] == round_.committed
+            assert len(path) <= len(round_.committed)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7, 20])
+def test_the_limit_is_kept_exactly(make_engine, limit):
+    prompt = (5, 6)
+    engine = make_engine(oracle=OracleSpeculator({prompt: greedy_text(prompt, 30)}))
+    stream = engine.submit(Request(prompt, "oracle", limit, s_q=16))
+    assert len(written(stream)) == limit
+    assert stream.finished.reason == "length"
+
+
+def test_an_answer_stops_at_the_end_of_the_context(make_engine):
+    engine = make_engine()
+    stream = engine.submit(Request((1,) * (CONTEXT - 5), "oracle", 50, s_q=16))
+    assert len(written(stream)) == 5
+
+
+def test_a_prompt_longer_than_the_context_is_refused_with_both_lengths(make_engine):
+    with pytest.raises(UserError, match=f"{CONTEXT + 3} tokens.*{CONTEXT}"):
+        make_engine().submit(Request((1,) * (CONTEXT + 3), "autoregressive", 5))
+
+
+def test_an_unknown_method_is_refused_and_the_known_ones_are_listed(make_engine):
+    with pytest.raises(UserError, match="autoregressive, oracle"):
+        make_engine().submit(Request((1,), "magic", 5))
+
+
+@pytest.mark.parametrize("bad", [{"max_new_tokens": 0}, {"s_q": 0}, {"s_q": 65}, {"prompt": ()}])
+def test_a_request_out_of_range_is_refused(bad):
+    with pytest.raises(UserError):
+        Request(**{"prompt": (1,), "method": "oracle", "max_new_tokens": 5} | bad)
+
+
+def test_cancelling_ends_the_answer_and_frees_its_row(make_engine):
+    oracle = OracleSpeculator({})
+    engine = make_engine(rows=1, oracle=oracle)
+    stream = engine.submit(Request((1, 2), "oracle", 150, s_q=2))
+    rounds = iter(stream)
+    next(rounds)
+    stream.cancel()
+    seen = list(rounds)
+    assert stream.finished.reason == "cancelled"
+    assert len(seen) < 148
+    outcomes = len(oracle.outcomes)
+    assert len(written(engine.submit(Request((1, 2), "autoregressive", 5)))) == 5
+    assert len(oracle.outcomes) == outcomes, "a cancelled sequence went on"
+    assert not oracle.alive
+
+
+def test_more_requests_than_rows_wait_and_all_are_answered(make_engine):
+    rng = random.Random(4)
+    engine = make_engine(rows=2)
+    prompts = [random_prompt(rng, 4) for _ in range(7)]
+    streams = [engine.submit(Request(prompt, "autoregressive", 12)) for prompt in prompts]
+    assert [written(stream) for stream in streams] == [greedy_text(prompt, 12) for prompt in prompts]
+
+
+def test_two_answers_share_one_forward(make_engine):
+    started = threading.Event()
+
+    class Slow(OracleSpeculator):
+        def propose(self, sequences):
+            started.wait(10)
+            return super().propose(sequences)
+
+    engine = make_engine(oracle=Slow({}))
+    first = engine.submit(Request((1,), "oracle", 10, s_q=2))
+    second = engine.submit(Request((2,), "oracle", 10, s_q=2))
+    started.set()
+    assert max(round_.batch_size for stream in (first, second) for round_ in stream) == 2
+
+
+def test_a_conversations_next_turn_reads_only_what_is_new(make_engine):
+    engine = make_engine()
+    first = Request((1, 2, 3, 4), "oracle", 10, s_q=4, conversation="a")
+    answer = written(engine.submit(first))
+    history = (*first.prompt, *answer, 9, 9)
+    again = engine.submit(Request(history, "oracle", 10, s_q=4, conversation="a"))
+    assert written(again) == greedy_text(history, 10)
+    assert again.finished.reused_tokens == len(first.prompt) + len(answer) - 1
+    edited = (1, 2, 7, *history[3:])
+    changed = engine.submit(Request(edited, "oracle", 10, s_q=4, conversation="a"))
+    assert written(changed) == greedy_text(edited, 10)
+    assert changed.finished.reused_tokens == 2
+
+
+def test_another_conversation_never_reads_the_memory_of_this_one(make_engine):
+    engine = make_engine(rows=2)
+    prompt = (1, 2, 3, 4, 5)
+    list(engine.submit(Request(prompt, "oracle", 5, conversation="a")))
+    for conversation in ("b", None):
+        stream = engine.submit(Request((*prompt, 6), "oracle", 5, conversation=conversation))
+        assert written(stream) == greedy_text((*prompt, 6), 5)
+        assert stream.finished.reused_tokens == 0
+
+
+def test_a_forgotten_conversation_is_read_afresh(make_engine):
+    engine = make_engine()
+    list(engine.submit(Request((1, 2, 3), "oracle", 5, conversation="a")))
+    engine.forget("a")
+    engine.call(lambda target: None)
+    stream = engine.submit(Request((1, 2, 3, 4), "oracle", 5, conversation="a"))
+    assert len(written(stream)) == 5
+    assert stream.finished.reused_tokens == 0
+
+
+def test_conversations_of_random_turns_edits_and_cancels_always_equal_a_fresh_answer(make_engine):
+    rng = random.Random(7)
+    engine = make_engine(rows=3)
+    histories = {name: random_prompt(rng, 3) for name in "abcd"}
+    for _ in range(25):
+        name = rng.choice("abcd")
+        prompt = histories[name]
+        if len(prompt) > 90 or rng.random() < 0.2:
+            prompt = prompt[: rng.randint(1, len(prompt))]
+        stream = engine.submit(Request(prompt, "oracle", 12, s_q=6, conversation=name))
+        rounds = iter(stream)
+        answer = list(next(rounds).committed)
+        if rng.random() < 0.3:
+            stream.cancel()
+        answer += written(rounds)
+        assert answer == greedy_text(prompt, len(answer))
+        histories[name] = (*prompt, *answer, *random_prompt(rng, 2))
+
+
+def test_a_fault_in_drafting_ends_its_answers_and_the_engine_goes_on(make_engine):
+    class Broken(OracleSpeculator):
+        def propose(self, sequences):
+            raise RuntimeError("secret path")
+
+    engine = make_engine(oracle=Broken({}))
+    with pytest.raises(UserError, match="internal error") as caught:
+        list(engine.submit(Request((1, 2), "oracle", 10)))
+    assert "secret" not in str(caught.value)
+    assert written(engine.submit(Request((1, 2), "autoregressive", 5))) == greedy_text((1, 2), 5)
+
+
+def test_running_out_of_memory_is_said_in_a_sentence(make_engine):
+    class Greedy(OracleSpeculator):
+        def propose(self, sequences):
+            raise MemoryError
+
+    with pytest.raises(UserError, match="out of memory"):
+        list(make_engine(oracle=Greedy({})).submit(Request((1, 2), "oracle", 10)))
+
+
+def test_a_tree_larger_than_allowed_is_a_fault_of_the_method(make_engine):
+    class TooMuch(OracleSpeculator):
+        def propose(self, sequences):
+            for sequence in sequences:
+                sequence.s_q += 5
+            trees = super().propose(sequences)
+            for sequence in sequences:
+                sequence.s_q -= 5
+            return trees
+
+    with pytest.raises(UserError, match="internal error"):
+        list(make_engine(oracle=TooMuch({})).submit(Request((1, 2), "oracle", 60, s_q=2)))
+
+
+def test_the_length_left_open_is_chosen_for_the_batch(make_engine):
+    asked = []
+
+    def choose(batch, context):
+        asked.append((batch, context))
+        return 3
+
+    engine = make_engine(choose_s_q=choose)
+    rounds = list(engine.submit(Request((1, 2, 3), "oracle", 6)))
+    assert {round_.s_q for round_ in rounds[1:]} <= {1, 2, 3}
+    assert rounds[1].s_q == 3
+    assert asked[0] == (1, 4)
+
+
+def test_round_zero_is_the_prefill_and_times_follow_each_other(make_engine):
+    rounds = list(make_engine().submit(Request((1, 2, 3), "oracle", 12, s_q=4)))
+    assert len(rounds[0].tree) == 0
+    assert rounds[0].committed == (rounds[0].bonus,)
+    assert [round_.index for round_ in rounds] == list(range(len(rounds)))
+    for earlier, later in zip(rounds, rounds[1:], strict=False):
+        assert earlier.end_ms <= later.start_ms
+
+
+def test_closing_ends_running_answers_as_cancelled(make_engine):
+    engine = make_engine()
+    stream = engine.submit(Request((1,), "oracle", 190, s_q=2))
+    rounds = iter(stream)
+    next(rounds)
+    engine.close()
+    list(rounds)
+    assert stream.finished.reason == "cancelled"
+    with pytest.raises(UserError, match="shutting down"):
+        engine.submit(Request((1,), "oracle", 5))
