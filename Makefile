@@ -44,10 +44,12 @@ clean:
 
 # A stamp is newer than its requirements once they are installed, so an unchanged file costs nothing.
 $(VENV)/.run-time: requirements.txt | $(RUN)
+	@echo "Installing what is needed; the first time takes a few minutes."
 	$(RUN) -m pip install --quiet -r requirements.txt
 	@touch $@
 
 $(VENV)/.development: requirements-dev.txt requirements.txt | $(RUN)
+	@echo "Installing what is needed; the first time takes a few minutes."
 	$(RUN) -m pip install --quiet -r requirements-dev.txt
 	@touch $@ $(VENV)/.run-time
 

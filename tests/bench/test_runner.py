@@ -71,3 +71,13 @@ def test_a_lane_that_cannot_work_at_all_stops_the_measurement(log: Log):
 
     with pytest.raises(UserError, match="no such method"):
         measure([FakeLane("a", log, refuses)], QUESTIONS)
+
+
+def test_every_answer_is_inspected_and_an_objection_stops_everything(log: Log):
+    def objects(sample):
+        if sample.question.id == "1":
+            raise UserError("the store knows it")
+
+    with pytest.raises(UserError, match="the store knows it"):
+        measure([FakeLane("a", log)], QUESTIONS, inspect=objects)
+    assert measured(log, 1) == [("a", ["q0"]), ("a", ["q1"])]
