@@ -174,7 +174,8 @@ class Engine:
             try:
                 self._prefill(request, stream)
             except Exception as error:
-                logger.exception("A prefill failed; the others go on")
+                if not isinstance(error, UserError):
+                    logger.exception("A prefill failed; the others go on")
                 self._target.cache.truncate(len(self._running), 0)
                 stream.put(_user_error(error))
 

@@ -31,10 +31,7 @@ class Request:
     def __post_init__(self) -> None:
         if not self.prompt:
             raise UserError("The prompt is empty; please write something.")
-        if not 1 <= self.max_new_tokens <= MAX_NEW_TOKENS:
-            raise UserError(f"The answer's length must be 1 to {MAX_NEW_TOKENS} tokens, but is {self.max_new_tokens}.")
-        if self.s_q is not None and not 1 <= self.s_q <= MAX_S_Q:
-            raise UserError(f"The speculation length s_q must be 1 to {MAX_S_Q}, but is {self.s_q}.")
+        check_lengths(self.max_new_tokens, self.s_q)
 
 
 @dataclass(frozen=True)
@@ -44,3 +41,11 @@ class Finished:
     reason: FinishReason
     prefill_forwards: int  # target forwards that read the prompt; a long prompt takes several
     reused_tokens: int  # prompt tokens whose KV was still there from the conversation's last turn
+
+
+def check_lengths(max_new_tokens: int, s_q: int | None) -> None:
+    """Raises `UserError` when an answer's length or its speculation length is out of range."""
+    if not 1 <= max_new_tokens <= MAX_NEW_TOKENS:
+        raise UserError(f"The answer's length must be 1 to {MAX_NEW_TOKENS} tokens, but is {max_new_tokens}.")
+    if s_q is not None and not 1 <= s_q <= MAX_S_Q:
+        raise UserError(f"The speculation length s_q must be 1 to {MAX_S_Q}, but is {s_q}.")

@@ -5,11 +5,38 @@ The command line and the app both ask here, so that they cannot differ.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 
-from sssd_demo.errors import UserError
+import psutil
+import torch
+
+from sssd_demo import models
+from sssd_demo.engine import Engine
+from sssd_demo.kv_cache import bytes_per_token
+from sssd_demo.metrics import summarise
+from sssd_demo.model_sources import Progress
+from sssd_demo.models import LoadedModel
+from sssd_demo.profile_file import ProfileKey, load_profile, save_profile
+from sssd_demo.request import Finished, Request, check_lengths
+from sssd_demo.roofline import Profile, choose_s_q, quick_probe
+from sssd_demo.sampling import Sampling
+from sssd_demo.speculators.registry import make_speculators
+from sssd_demo.stores import Stores, default_folder
+from sssd_demo.stream import Stream
+from sssd_demo.target import Target
+from sssd_demo.text import Text
 from sssd_demo.trace import Round, Trace
+
+MAX_CONTEXT = 8192  # tokens; memory for longer ones would be better spent on more visitors
+MAX_ROWS = 32  # sequences decoded together
+CACHE_SHARE = 0.5  # of the memory that is free once the model is loaded
+BASELINE_MIN_TOKENS = 24  # fewer say little about speed
+_BASELINE_QUESTION = "Describe how a bicycle works, in one paragraph."
+
+Messages = Sequence[dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -22,36 +49,194 @@ class Settings:
     top_k: int = 0
     top_p: float = 1.0
     seed: int = 0
-    s_q: int | None = None  # None: "auto"
-    datastore: str | None = None  # a store's name; None: no store
+    s_q: int | None = None  # None: chosen for this machine and batch
+    datastore: str | None = None  # a store's name
+
+    def __post_init__(self) -> None:
+        check_lengths(self.max_new_tokens, self.s_q)
+        self.sampling()
+
+    def sampling(self) -> Sampling:
+        return Sampling(self.temperature, self.top_k, self.top_p, self.seed)
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Autoregressive decoding as last measured here, one sequence alone."""
+
+    tokens_per_second: float
+    measured_at: datetime  # UTC
 
 
 class Answer:
     """One answer on its way. Iterate over it for the rounds; `trace` grows with them."""
 
-    trace: Trace
+    def __init__(self, stream: Stream, trace: Trace, text: Text) -> None:
+        self.trace = trace
+        self._stream = stream
+        self._text = text
 
     def __iter__(self) -> Iterator[Round]:
         """Rounds as they happen, until the answer ends. Raises `UserError` if it cannot go on."""
+        for round_ in self._stream:
+            ids = {*round_.tree.tokens, *round_.committed, round_.bonus}
+            self.trace = self.trace.with_round(round_, _token_bytes(self._text, ids - self.trace.token_bytes.keys()))
+            yield round_
+        self.trace = replace(self.trace, finish_reason=self.finished.reason)
 
     def cancel(self) -> None:
         """Stop after the round now running; iteration then ends with `finish_reason` "cancelled"."""
+        self._stream.cancel()
+
+    @property
+    def finished(self) -> Finished:
+        """How the answer ended. Raises `RuntimeError` while it runs."""
+        if self._stream.finished is None:
+            raise RuntimeError("the answer has not ended yet")
+        return self._stream.finished
 
 
 class Service:
     """A loaded model that answers. Thread-safe: any number of threads may call `ask`."""
 
-    @classmethod
-    def open(cls, model: str, *, device: str | None = None, dtype: str = "auto", progress=None) -> "Service":
-        """Load preset, folder or hub id `model` and start the engine's thread."""
+    def __init__(self, model: LoadedModel, *, stores: Stores, threads: int | None = None) -> None:
+        """Takes over `model`, which the target changes in place, and starts the engine's thread."""
+        self.model = model
+        self.text = model.text
+        self.stores = stores
+        context = min(model.context_length, MAX_CONTEXT)
+        target = Target(model.model, rows=_rows(model, context), context_length=context)
+        self.profile = Profile({})
+        self._baseline: Baseline | None = None
+        self.engine = Engine(
+            target,
+            make_speculators(stores.open),
+            choose_s_q=lambda batch, context: choose_s_q(self.profile, batch, context),
+            threads=threads,
+        )
 
-    def ask(self, messages, settings: Settings, *, conversation: str | None = None, raw: bool = False) -> Answer:
+    @classmethod
+    def open(
+        cls,
+        model: str,
+        *,
+        device: str | None = None,
+        dtype: str = "auto",
+        threads: int | None = None,
+        stores_folder: Path | None = None,
+        progress: Progress | None = None,
+    ) -> Service:
+        """Load preset, folder or hub id `model`, warm it up and start the engine's thread.
+
+        The speculation length left to the machine rests on a profile of forward times: the one kept from before
+        (see the command `probe`), else a measurement of a second. Raises `UserError` as `models.load` does.
+        """
+        if threads:
+            torch.set_num_threads(threads)
+        loaded = models.load(model, device=device, dtype=dtype, progress=progress)
+        service = cls(loaded, stores=Stores(stores_folder or default_folder(), loaded.text.fingerprint), threads=threads)
+        if progress:
+            progress("measuring this machine", None)
+        service.use_profile(load_profile(service.profile_key()) or service.measure_profile())
+        return service
+
+    def profile_key(self) -> ProfileKey:
+        model = self.model
+        return ProfileKey(model.device_name, model.dtype, torch.get_num_threads(), model.name)
+
+    def measure_profile(self) -> Profile:
+        """The quick profile of this machine, kept for later runs."""
+        profile = self.engine.call(lambda target: quick_probe(target.time_forward))
+        save_profile(self.profile_key(), profile)
+        return profile
+
+    def use_profile(self, profile: Profile) -> None:
+        """Choose speculation lengths by `profile` from now on, the batch's other sequences included."""
+        self.profile = profile
+
+    def ask(
+        self, messages: Messages | str, settings: Settings, *, conversation: str | None = None, raw: bool = False
+    ) -> Answer:
         """Submit a conversation, [{"role", "content"}, …] ending with the user's turn; returns at once.
 
-        With `raw`, `messages` is a string that is tokenized without the chat template.
+        With `raw`, `messages` is a string that is tokenized without the chat template. Requests of one
+        `conversation` need not read again what the earlier ones had. Raises `UserError` for an empty or too long
+        prompt, an unknown method, or a datastore that is not there or made for another tokenizer.
         """
+        if isinstance(messages, str):
+            prompt, shown = self.text.encode(messages), ()
+        else:
+            prompt, shown = self.text.encode_chat(messages), tuple(dict(message) for message in messages)
+        if settings.datastore:
+            self.stores.open(settings.datastore)  # a store that cannot be used is refused here, not in mid-answer
+        request = Request(
+            prompt=tuple(prompt),
+            method=settings.method,
+            max_new_tokens=settings.max_new_tokens,
+            sampling=settings.sampling(),
+            s_q=settings.s_q,
+            stores=(settings.datastore,) if settings.datastore else (),
+            end_tokens=self.text.end_tokens,
+            conversation=conversation,
+        )
+        stream = self.engine.submit(request)
+        trace = Trace(
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            device=self.model.device_name,
+            dtype=self.model.dtype,
+            preset=self.model.name,
+            method=settings.method,
+            settings=asdict(settings),
+            messages=shown,
+            prompt=request.prompt,
+            token_bytes=_token_bytes(self.text, set(prompt)),
+        )
+        return Answer(stream, trace, self.text)
 
-    def store_names(self) -> list[str]: ...
+    def methods(self) -> list[str]:
+        return self.engine.methods
+
+    def store_names(self) -> list[str]:
+        return self.stores.names()
+
+    def forget(self, conversation: str) -> None:
+        """Drop what is kept for the conversation's next turn; its visitor has left."""
+        self.engine.forget(conversation)
+
+    def baseline(self) -> Baseline | None:
+        """The autoregressive speed last measured here, or None before `measure_baseline`."""
+        return self._baseline
+
+    def measure_baseline(self) -> Baseline | None:
+        """Answer a question autoregressively and note the speed; None if others were being answered meanwhile."""
+        settings = Settings(method="autoregressive", max_new_tokens=2 * BASELINE_MIN_TOKENS)
+        answer = self.ask([{"role": "user", "content": _BASELINE_QUESTION}], settings)
+        for _ in answer:
+            pass
+        self.note_baseline(answer.trace)
+        return self._baseline
+
+    def note_baseline(self, trace: Trace) -> None:
+        """Refresh the baseline by an answer, if it is autoregressive, ran alone and is long enough to tell."""
+        speed = summarise(trace).tokens_per_second
+        alone = all(round_.batch_size == 1 for round_ in trace.rounds)
+        if trace.method == "autoregressive" and alone and speed and len(trace.token_ids()) >= BASELINE_MIN_TOKENS:
+            self._baseline = Baseline(speed, datetime.now(UTC))
 
     def close(self) -> None:
         """Stop the engine's thread; running answers end as cancelled."""
+        self.engine.close()
+
+
+def _token_bytes(text: Text, ids: Iterable[int]) -> dict[int, bytes]:
+    return {token: text.token_bytes(token) for token in ids}
+
+
+def _rows(model: LoadedModel, context: int) -> int:
+    """How many sequences' keys and values fit into the share of free memory that the cache may take."""
+    if model.device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(model.device)
+    else:
+        free = psutil.virtual_memory().available
+    row = context * bytes_per_token(model.model.config, model.model.dtype)
+    return max(1, min(MAX_ROWS, int(CACHE_SHARE * free / row)))
