@@ -68,7 +68,7 @@ def resolve(name: str) -> tuple[Weights | None, str]:
     preset = find_preset(name)
     if preset is not None:
         return preset.target, preset.target.hub_id
-    if "\0" not in name and Path(name).is_dir():
+    if name and "\0" not in name and Path(name).is_dir():  # the empty path would be the current folder
         return None, name
     if _HUB_ID.fullmatch(name):
         return find_weights(name), name
