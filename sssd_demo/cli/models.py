@@ -1,10 +1,11 @@
-"""`models`: the presets, where each comes from, under which licence, and whether it is here."""
+"""`models [list | fetch PRESET]`: the presets, where each comes from, under which licence, and whether it is here."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
+from sssd_demo.cli import fetch
 from sssd_demo.model_folder import cache_folder, where_present
 from sssd_demo.model_sources import PRESETS, Preset, Weights
 
@@ -13,6 +14,9 @@ def add_parser(subparsers: Any) -> None:
     """Declare the command."""
     parser = subparsers.add_parser("models", help="list presets, their sources and licences")
     parser.set_defaults(run=run, show=show)
+    actions = parser.add_subparsers(metavar="ACTION")
+    actions.add_parser("list", help="the same as no action").set_defaults(run=run, show=show)
+    fetch.add_parser(actions)
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:

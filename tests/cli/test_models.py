@@ -20,6 +20,7 @@ def empty_cache(tmp_path, monkeypatch):
 def test_every_preset_is_listed_with_sources_licence_size_and_presence(run_json):
     listed = run_json("models")["presets"]
     assert [preset["name"] for preset in listed] == [preset.name for preset in PRESETS]
+    assert run_json("models", "list")["presets"] == listed
     [target] = listed[0]["models"]
     assert target["role"] == "target"
     assert target["licence"] == "Apache-2.0"
@@ -54,7 +55,8 @@ def test_fetch_says_where_the_models_are(run_json, capsys, monkeypatch):
     assert run_json("fetch", "toy") == {"preset": "toy", "models": [expected]}
     assert main(["fetch", "toy"]) == 0
     assert "from hub nobody/toy" in capsys.readouterr().out
-    assert asked == ["toy", "toy"]
+    assert main(["models", "fetch", "toy"]) == 0
+    assert asked == ["toy"] * 3
 
 
 def test_fetching_what_cannot_be_had_is_refused(refusal):
