@@ -38,7 +38,7 @@ MAX_PROBABILITY = 1.001  # a float32 softmax may end a little above 1
 TREE_COLUMNS = ("tokens", "parents", "probs", "laws", "target_probs", "coins", "sources", "match_lengths", "fates")
 
 
-def save(trace: Trace, path: Path) -> None:
+def save(trace: Trace, path: Path | str) -> None:
     """Write `trace` to `path`; a file that is there is replaced only once the new one is complete.
 
     Raises `UserError` if the place cannot be written to.
@@ -53,7 +53,7 @@ def save(trace: Trace, path: Path) -> None:
         raise UserError(f"The trace cannot be written to {path}: {error.strerror or error}.") from error
 
 
-def load(path: Path) -> Trace:
+def load(path: Path | str) -> Trace:
     """The trace in the file at `path`. Raises `UserError` that says what is wrong with the file."""
     path = Path(path)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+from typing import Any
 
 import pytest
 
@@ -185,7 +186,23 @@ def places(value, path=()):
         yield from places(entry, (*path, key))
 
 
-HOSTILE = [None, True, -1, 2**31, 10**400, 0.5, -0.5, 1e308, float("nan"), float("inf"), "", "x", "\ud800", [], {}]
+HOSTILE: list[Any] = [
+    None,
+    True,
+    -1,
+    2**31,
+    10**400,
+    0.5,
+    -0.5,
+    1e308,
+    float("nan"),
+    float("inf"),
+    "",
+    "x",
+    "\ud800",
+    [],
+    {},
+]
 HOSTILE += [[[]], {"": {}}, [None], ["accepted"], [-1] * 3, "9" * 50, "<script>"]
 
 
