@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from statistics import median
 
 # (sequences in the batch, tokens of each, tokens already in each one's cache) → seconds of one target forward
@@ -58,22 +59,25 @@ def probe(
     repeats: int = 3,
     report: Callable[[Point], None] = lambda point: None,
 ) -> Profile:
-    """Measure T at every (batch, length, context): the median of `repeats` forwards after a warm-up.
+    """Measure T at every (batch, length, context): the median of `repeats` forwards, the first with a warm-up.
 
-    Lengths stop growing where T has passed `HOPELESS` times that of one token. `report` hears of each point
-    before it is measured. Peaks are not measured here.
+    Each repeat goes through all points, so that a moment's disturbance spoils one timing of some points and not
+    all timings of one. Lengths end where T has passed `HOPELESS` times that of one token. `report` hears of each
+    point before it is measured. Peaks are not measured here.
     """
-    measured: dict[Point, float] = {}
-    for context in contexts:
-        for batch in batches:
-            for length in LENGTHS:
-                point = (batch, length, context)
-                report(point)
-                time_forward(*point)
-                measured[point] = median(time_forward(*point) for _ in range(repeats))
-                if measured[point] > HOPELESS * measured[batch, 1, context]:
-                    break
-    return Profile(measured)
+    timings: dict[Point, list[float]] = {}
+    for batch, context in product(batches, contexts):
+        for length in LENGTHS:
+            point = (batch, length, context)
+            report(point)
+            time_forward(*point)
+            timings[point] = [time_forward(*point)]
+            if timings[point][0] > HOPELESS * timings[batch, 1, context][0]:
+                break
+    for point, times in list(timings.items()) * (repeats - 1):
+        report(point)
+        times.append(time_forward(*point))
+    return Profile({point: median(times) for point, times in timings.items()})
 
 
 def quick_probe(time_forward: TimeForward, *, budget_seconds: float = QUICK_SECONDS) -> Profile:

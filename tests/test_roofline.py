@@ -77,7 +77,7 @@ def test_the_probe_measures_every_point_and_warms_up_each():
     machine = Machine(knee=10_000)
     heard: list[Point] = []
     profile = probe(machine, repeats=3, report=heard.append)
-    assert len(profile.forward_seconds) == len(BATCHES) * len(LENGTHS) * len(CONTEXTS) == len(heard)
+    assert len(profile.forward_seconds) == len(BATCHES) * len(LENGTHS) * len(CONTEXTS) == len(set(heard))
     assert machine.calls.count((2, 4, 512)) == 4
 
 
@@ -106,6 +106,15 @@ def test_one_slow_forward_does_not_decide():
         return 9.0 if seen.count(length) == 2 and length == 4 else 0.001
 
     assert quick_probe(stalls_once, budget_seconds=100).forward_seconds[1, 4, 64] == 0.001
+
+
+def test_a_moments_disturbance_does_not_spoil_a_point():
+    machine = Machine(knee=16)
+
+    def disturbed(batch: int, length: int, context: int) -> float:
+        return machine(batch, length, context) * (50 if 200 < len(machine.calls) < 220 else 1)
+
+    assert probe(disturbed).forward_seconds == probe(Machine(knee=16)).forward_seconds
 
 
 def test_the_knee_needs_both_peaks():

@@ -51,4 +51,4 @@ class ServiceLane:
             pass  # the trace grows with the rounds
         token_ids = tuple(answer.trace.token_ids())
         summary = summarise(answer.trace, answer.finished.prefill_forwards)
-        return Reply(summary, token_ids, self._service.model.text.decode(token_ids))
+        return Reply(summary, token_ids, self._service.text.decode(token_ids))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sssd_demo.bench import BASELINE, LIBRARY
 from sssd_demo.cli.options import add_answer_options, add_model_options, open_service, positive, s_q, settings_from
 from sssd_demo.errors import UserError
-from sssd_demo.questions import read_questions
+from sssd_demo.questions import Question, read_questions
 
 if TYPE_CHECKING:
+    from sssd_demo.bench.figures import Sample
     from sssd_demo.bench.lanes import Lane
     from sssd_demo.service import Service, Settings
 
@@ -66,9 +68,15 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.bench.runner import measure
 
     with open_service(args) as service:
-        lanes = [_lane(name, service, one) for name, one in settings.items()]
+        inspect = _inspector(service, questions, settings[BASELINE].datastore)
         outcome = measure(
-            lanes, questions, repeats=args.repeats, all_turns=args.turns == "all", batch=args.batch, tell=_tell
+            [_lane(name, service, one) for name, one in settings.items()],
+            questions,
+            repeats=args.repeats,
+            all_turns=args.turns == "all",
+            batch=args.batch,
+            tell=_tell,
+            inspect=inspect,
         )
         if not outcome.samples:
             raise UserError(f"No question could be answered: {next(iter(outcome.skipped.values()))}")
@@ -149,6 +157,25 @@ def _lane(name: str, service: Service, settings: Settings) -> Lane:
     ours = service.model
     loaded = models.load(ours.name, device=str(ours.device), dtype=ours.dtype)
     return LibraryLane(name, loaded, settings.max_new_tokens)
+
+
+def _inspector(service: Service, questions: list[Question], store: str | None) -> Callable[[Sample], None]:
+    """Refuses a store that knows a question, now, or an answer, as soon as the baseline has given it."""
+    if store is None:
+        return lambda sample: None
+    from sssd_demo.bench.contamination import check_answer, check_question
+
+    count = service.stores.open(store).count
+    for question in questions:
+        for turn in question.turns:
+            check_question(question.id, service.text.encode(turn), count, store)
+
+    def inspect(sample: Sample) -> None:
+        if sample.lane == BASELINE:
+            answer = [token for token in sample.reply.token_ids if token not in service.text.end_tokens]
+            check_answer(sample.question.id, answer, count, store)
+
+    return inspect
 
 
 def _machine(service: Service) -> dict[str, Any]:

@@ -38,8 +38,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         raise UserError(f"The trace cannot be written: there is no folder {args.trace.absolute().parent}.")
     with open_service(args) as service:
         answer = service.ask(prompt if args.raw else [{"role": "user", "content": prompt}], settings, raw=args.raw)
-        _follow(answer, service.model.text, quiet=args.json)
-        text = service.model.text.decode(answer.trace.token_ids())
+        _follow(answer, service.text, quiet=args.json)
+        text = service.text.decode(answer.trace.token_ids())
     if args.trace:
         from sssd_demo.trace_file import save
 
@@ -93,12 +93,12 @@ def _result(answer: Answer, text: str) -> dict[str, Any]:
 
 def show(result: dict[str, Any]) -> str:
     """The figures; the text itself has been shown already."""
-    parts = [f"{len(result['token_ids'])} tokens, {result['target_forwards']} target forwards"]
+    lines = ["", f"{len(result['token_ids'])} tokens from {result['target_forwards']} target forwards"]
     if result["tokens_per_second"]:
-        parts.append(
-            f"{result['tokens_per_second']:.1f} tokens/s, {result['tokens_per_forward']:.2f} tokens per forward"
+        lines[-1] += " · {tokens_per_second:.1f} tokens/s · {tokens_per_forward:.2f} tokens per forward".format(
+            **result
         )
     if result["drafted"]:
-        parts.append("{drafted} drafted: {accepted} accepted, {rejected} rejected, {ignored} ignored".format(**result))
-    parts.append(f"{result['method']} on {result['preset']}, {result['dtype']}, {result['device']}")
-    return "\n" + "\n".join(parts)
+        lines.append("{drafted} drafted: {accepted} accepted, {rejected} rejected, {ignored} ignored".format(**result))
+    lines.append("{method} on {preset}, {dtype}, {device}".format(**result))
+    return "\n".join(lines)

@@ -37,11 +37,18 @@ def add_answer_options(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_from(args: argparse.Namespace, **changes: Any) -> Settings:
-    """The service's settings from those given in `args` and from `changes`. Raises `UserError` if out of range."""
+    """The service's settings from those given in `args` and from `changes`.
+
+    Raises `UserError` for a value out of range or an unknown method, so that no model is loaded in vain.
+    """
     from sssd_demo.service import Settings
+    from sssd_demo.speculators.registry import METHODS
 
     given = {field.name: getattr(args, field.name) for field in fields(Settings) if hasattr(args, field.name)}
-    return Settings(**(given | changes))
+    settings = Settings(**(given | changes))
+    if settings.method not in METHODS:
+        raise UserError(f"There is no method called {settings.method!r}; the methods are {', '.join(METHODS)}.")
+    return settings
 
 
 @contextmanager
@@ -50,11 +57,21 @@ def open_service(args: argparse.Namespace) -> Iterator[Service]:
     from sssd_demo.models import default_name
     from sssd_demo.service import Service
 
-    service = Service.open(args.model or args.preset or default_name(), dtype=args.dtype)
+    name = args.model or args.preset or default_name()
+    try:
+        service = Service.open(name, dtype=args.dtype, progress=_show_progress)
+    finally:
+        _show_progress("", None)
     try:
         yield service
     finally:
         service.close()
+
+
+def _show_progress(stage: str, fraction: float | None) -> None:
+    """One line on the terminal that is written over and over; nothing where nobody watches."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{stage}{'' if fraction is None else f' {fraction:.0%}'}", end="", file=sys.stderr, flush=True)
 
 
 def s_q(text: str) -> int | None:

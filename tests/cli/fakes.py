@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
+import torch
+
 from sssd_demo.errors import UserError
+from sssd_demo.profile_file import ProfileKey
 from sssd_demo.request import Finished
 from sssd_demo.service import Settings
 from sssd_demo.text import StreamDecoder, Text
@@ -42,9 +45,27 @@ class FakeText:
     def token_bytes(self, token: int) -> bytes:
         return bytes([token])
 
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
     def decode(self, ids: Any) -> str:
         decoder = StreamDecoder(cast(Text, self))
         return decoder.push(ids) + decoder.finish()
+
+
+class FakeStores:
+    """One store, called `mine`, that holds `text`."""
+
+    def __init__(self) -> None:
+        self.text = b""
+
+    def open(self, name: str) -> FakeStores:
+        if name != "mine":
+            raise UserError(f"There is no datastore {name!r}; the known ones are: mine.")
+        return self
+
+    def count(self, query: Sequence[int]) -> int:
+        return self.text.count(bytes(query))
 
 
 class FakeAnswer:
@@ -83,11 +104,32 @@ class FakeAnswer:
         self.cancelled = True
 
 
+class FakeEngine:
+    """Two rows, and a target whose forwards take a microsecond a token."""
+
+    capacity = 2
+
+    def call(self, work: Callable[[Any], Any]) -> Any:
+        def time_forward(batch: int, length: int, context: int) -> float:
+            return 1e-6 * batch * length
+
+        return work(SimpleNamespace(time_forward=time_forward, context_length=CONTEXT))
+
+
 class FakeService:
     """Every answer is `answers[method]` if there is one, else the question itself."""
 
     def __init__(self, answers: dict[str, bytes] | None = None, step: int = 2) -> None:
-        self.model = SimpleNamespace(name="fake", device_name="a test", dtype="float32", text=FakeText())
+        self.text = FakeText()
+        self.stores = FakeStores()
+        self.engine = FakeEngine()
+        self.model = SimpleNamespace(
+            name="fake",
+            device=torch.device("cpu"),
+            device_name="a test",
+            dtype="float32",
+            model=SimpleNamespace(dtype=torch.float32),
+        )
         self.answers = answers or {}
         self.step = step
         self.asked: list[tuple[str, Settings, bool]] = []
@@ -111,6 +153,9 @@ class FakeService:
         )
         step = 1 if settings.method == "autoregressive" else self.step
         return FakeAnswer(trace, self.answers.get(settings.method, prompt.encode()), step, settings.max_new_tokens)
+
+    def profile_key(self) -> ProfileKey:
+        return ProfileKey("a test", "float32", 1, "fake")
 
     def close(self) -> None:
         self.closed = True

@@ -34,10 +34,10 @@ def test_the_machine_and_the_settings_stand_beside_the_figures(service, question
 
 
 def test_several_lengths_make_a_lane_each(service, questions, run_json):
-    result = run_json("bench", "--questions", questions, "--methods", "sssd,rest@6", "--s-q", "4,auto", "--limit", 1)
-    assert list(result["methods"]) == ["autoregressive", "sssd@4", "sssd@auto", "rest@6"]
+    result = run_json("bench", "--questions", questions, "--methods", "sssd,sssd@6", "--s-q", "4,auto", "--limit", 1)
+    assert list(result["methods"]) == ["autoregressive", "sssd@4", "sssd@auto", "sssd@6"]
     lengths = {(settings.method, settings.s_q) for _, settings, _ in service.asked}
-    assert lengths == {("autoregressive", None), ("sssd", 4), ("sssd", None), ("rest", 6)}
+    assert lengths == {("autoregressive", None), ("sssd", 4), ("sssd", None), ("sssd", 6)}
 
 
 def test_one_length_keeps_the_methods_name(service, questions, run_json):
@@ -94,3 +94,25 @@ def test_a_person_sees_a_table(service, questions, capsys):
 def test_what_cannot_be_measured_is_said_in_one_line(service, questions, refusal, argv, says):
     assert says in refusal("bench", "--questions", questions, *argv)
     assert service.asked == []
+
+
+def test_a_store_that_knows_a_question_is_refused(service, questions, refusal):
+    service.stores.text = b"... Write a line. ..."
+    assert "13 tokens in a row of question 2" in refusal("bench", "--questions", questions, "--datastore", "mine")
+    assert service.asked == []
+
+
+def test_a_store_that_knows_an_answer_is_refused_at_the_first_one(service, questions, capsys, run_json):
+    ask = ["bench", "--questions", str(questions), "--datastore", "mine"]
+    service.answers = {"autoregressive": b"I am a small fake.", "sssd": b"I am a small fake."}
+    service.stores.text = b"I am something else"
+    assert run_json(*ask)["settings"]["datastore"] == "mine"
+    service.stores.text = b"Hello, I am a small fake."
+    service.asked.clear()
+    assert main(ask) == 2
+    assert "holds an answer to question 1" in capsys.readouterr().err.splitlines()[-1]
+    assert len(service.asked) == 3
+
+
+def test_an_unknown_store_is_refused(service, questions, refusal):
+    assert "no datastore 'other'" in refusal("bench", "--questions", questions, "--datastore", "other")

@@ -47,12 +47,12 @@ def test_a_person_sees_the_text_grow_and_then_the_figures(service, capsys):
 
 def test_settings_reach_the_service(service, run_json):
     run_json(
-        *["generate", "x", "--method", "prompt-lookup", "--s-q", 8, "--temperature", 0.5, "--top-k", 9],
+        *["generate", "x", "--method", "sssd", "--s-q", 8, "--temperature", 0.5, "--top-k", 9],
         *["--top-p", 0.9, "--seed", 3, "--max-new-tokens", 7, "--datastore", "mine", "--raw"],
     )
     [(prompt, settings, raw)] = service.asked
     assert (prompt, raw) == ("x", True)
-    assert (settings.method, settings.s_q, settings.datastore) == ("prompt-lookup", 8, "mine")
+    assert (settings.method, settings.s_q, settings.datastore) == ("sssd", 8, "mine")
     assert (settings.temperature, settings.top_k, settings.top_p, settings.seed) == (0.5, 9, 0.9, 3)
     assert settings.max_new_tokens == 7
 

@@ -1,0 +1,44 @@
+"""`probe`: what it reports and keeps."""
+
+import pytest
+
+from sssd_demo import peaks
+from sssd_demo.cli import main
+from sssd_demo.profile_file import load_profile
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch, tmp_path):
+    monkeypatch.setattr(peaks, "CPU_SIDE", 32)
+    monkeypatch.setattr(peaks, "BUFFER_BYTES", 2**16)
+    monkeypatch.setenv("SSSD_DEMO_DATA", str(tmp_path))
+
+
+def test_the_result_has_exactly_the_documented_keys(service, run_json):
+    result = run_json("probe")
+    assert list(result) == "device dtype threads flops bandwidth knee forward_ms s_q".split()
+    assert result["knee"] == pytest.approx(result["flops"] / result["bandwidth"])
+    assert result["forward_ms"]["2×4@64"] == pytest.approx(0.008)
+    assert set(result["s_q"]) == {"1", "2"}
+
+
+def test_only_rows_and_contexts_that_there_are_are_measured(service, run_json):
+    points = run_json("probe")["forward_ms"]
+    assert {point.split("×")[0] for point in points} == {"1", "2"}
+    assert {point.split("@")[1] for point in points} == {"64"}
+
+
+def test_the_measurement_is_kept_for_the_next_start(service, run_json):
+    result = run_json("probe")
+    kept = load_profile(service.profile_key())
+    assert kept is not None
+    assert kept.flops == result["flops"]
+    assert len(kept.forward_seconds) == len(result["forward_ms"])
+
+
+def test_a_person_sees_a_table(service, capsys):
+    assert main(["probe"]) == 0
+    printed = capsys.readouterr()
+    assert "knee" in printed.out
+    assert "2 sequences at context  64:" in printed.out
+    assert "measuring 2 × 1 tokens" in printed.err
