@@ -9,7 +9,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sssd_demo.sssd.sub_index import SubIndex
+from sssd_demo.sssd.sub_index import SubIndex, as_ids
 from sssd_demo.sssd.suffix_array import MAX_BYTES
 
 MAX_TOKENS = 512 * 2**20  # of one sub-index, separators included (authors of arXiv 2411.05894)
@@ -91,8 +91,6 @@ def _groups(documents: Iterable[ArrayLike], vocab_size: int, capacity: int) -> I
 
 def _pieces(documents: Iterable[ArrayLike], vocab_size: int, longest: int) -> Iterator[NDArray]:
     for document in documents:
-        ids = np.asarray(document)
-        if ids.size and not (ids.min() >= 0 and ids.max() < vocab_size):
-            raise ValueError(f"token ids must be 0 to {vocab_size - 1}")
+        ids = as_ids(document, vocab_size)
         for start in range(0, len(ids), longest):
             yield ids[start : start + longest]

@@ -33,13 +33,10 @@ class SubIndex:
 
         Raises `ValueError` for an id that is negative or not below the separator.
         """
-        separator = np.iinfo(dtype).max
+        separator = int(np.iinfo(dtype).max)
         parts: list[NDArray] = []
         for document in documents:
-            ids = np.asarray(document)
-            if ids.size and not (ids.min() >= 0 and ids.max() < separator):
-                raise ValueError(f"token ids must be 0 to {separator - 1}")
-            parts += [ids.astype(dtype), np.array([separator], dtype)]
+            parts += [as_ids(document, separator).astype(dtype), np.array([separator], dtype)]
         tokens = np.concatenate(parts) if parts else np.empty(0, dtype)
         return cls(tokens, suffix_array(tokens), len(parts) // 2)
 
@@ -69,3 +66,11 @@ class SubIndex:
     def _reader(self, offset: int) -> Callable[[int], int]:
         tokens = self._tokens
         return lambda position: tokens[position + offset]
+
+
+def as_ids(document: ArrayLike, limit: int) -> NDArray:
+    """`document` as an array [n]. Raises `ValueError` unless it holds whole numbers from 0 and below `limit`."""
+    ids = np.asarray(document)
+    if ids.size and not (ids.dtype.kind in "iu" and ids.min() >= 0 and ids.max() < limit):
+        raise ValueError(f"token ids must be whole numbers from 0 to {limit - 1}")
+    return ids

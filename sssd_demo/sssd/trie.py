@@ -11,24 +11,36 @@ _BY_COUNT = attrgetter("count")
 
 
 class TrieNode:
-    """One run of tokens, spelt by the way from the root, and how often it was seen."""
+    """One run of tokens, spelt by the way from the root, and how often it was seen.
 
-    __slots__ = ("children", "count", "source", "token")
+    Most runs are seen once. What followed such a run is kept as a tuple and becomes nodes when somebody looks.
+    """
+
+    __slots__ = ("_children", "_unspelt", "count", "source", "token")
 
     match_length = 0  # known to the seed that the node was reached from: one node ends matches of several lengths
 
-    def __init__(self, token: int, source: Source) -> None:
+    def __init__(self, token: int, source: Source, unspelt: tuple[int, ...] = ()) -> None:
         self.token = token
         self.source = source  # where the run was seen first
-        self.count = 0
-        self.children: dict[int, TrieNode] = {}
+        self.count = 1
+        self._children: dict[int, TrieNode] = {}
+        self._unspelt = unspelt
+
+    def children(self) -> dict[int, TrieNode]:
+        """The runs that are one token longer, by that token, in the order in which they were first seen."""
+        if self._unspelt:
+            token, *rest = self._unspelt
+            self._children[token] = TrieNode(token, self.source, tuple(rest))
+            self._unspelt = ()
+        return self._children
 
     def best_children(self, cap: int) -> Sequence[TrieNode]:
         """The `cap` most frequent next tokens; equally frequent ones in the order in which they were first seen."""
-        children = self.children.values()
-        if len(children) <= 1:
-            return list(children)
-        return sorted(children, key=_BY_COUNT, reverse=True)[:cap]
+        children = list(self.children().values())
+        if len(children) > 1:
+            children.sort(key=_BY_COUNT, reverse=True)
+        return children[:cap]
 
 
 class PromptTrie:
@@ -45,12 +57,12 @@ class PromptTrie:
         self._window = window
         self._next_start = len(prompt)
         for start in range(len(prompt)):
-            self._enter(prompt[start : start + window], "prompt")
+            self._enter(tuple(prompt[start : start + window]), "prompt")
 
     def update(self, tokens: Sequence[int]) -> None:
         """Enter the windows that are now complete; `tokens` is the whole conversation, grown since the last call."""
         while self._next_start + self._window <= len(tokens):
-            self._enter(tokens[self._next_start : self._next_start + self._window], "output")
+            self._enter(tuple(tokens[self._next_start : self._next_start + self._window]), "output")
             self._next_start += 1
 
     def matches(self, tokens: Sequence[int], longest: int) -> Iterator[tuple[int, TrieNode]]:
@@ -58,16 +70,17 @@ class PromptTrie:
         for length in range(min(longest, len(tokens)), 0, -1):
             node: TrieNode | None = self.root
             for token in tokens[-length:]:
-                node = node.children.get(token) if node else None
+                node = node.children().get(token) if node else None
             if node is not None:
                 yield length, node
 
-    def _enter(self, run: Sequence[int], source: Source) -> None:
+    def _enter(self, run: tuple[int, ...], source: Source) -> None:
         node = self.root
-        node.count += 1
-        for token in run:
-            child = node.children.get(token)
+        for depth, token in enumerate(run, 1):
+            children = node.children()
+            child = children.get(token)
             if child is None:
-                child = node.children[token] = TrieNode(token, source)
+                children[token] = TrieNode(token, source, run[depth:])
+                return
             child.count += 1
             node = child

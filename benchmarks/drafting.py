@@ -1,0 +1,102 @@
+"""How long SSSD takes to draft, with a datastore of a million tokens of real text and no model.
+
+    python benchmarks/drafting.py --json
+
+The text is Python's own standard library, so this runs anywhere. Some of its files go into a store, which is written
+and mapped as in use; others are drafted piece by piece, as if a model were writing them. Times cover everything a
+round does: entering the newest tokens into the trie, looking up, merging.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import platform
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from sssd_demo import models
+from sssd_demo.sssd.constants import SETTINGS, Settings
+from sssd_demo.sssd.datastore import Datastore
+from sssd_demo.sssd.documents import STDLIB, read_documents
+from sssd_demo.sssd.recorded_answers import RecordedAnswer
+from sssd_demo.sssd.replay import replay
+from sssd_demo.stores import Stores
+
+PROMPT_TOKENS = 500
+ANSWER_TOKENS = 200
+ANSWERS = 40
+
+
+def main() -> None:
+    """Measure, and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--preset", default="smollm2-135m", help="preset or folder of the model whose tokenizer is used"
+    )
+    parser.add_argument("--tokens", type=int, default=1_000_000, help="size of the store")
+    parser.add_argument("--s-q", default="4,8,16,32")
+    parser.add_argument("--setting", choices=list(SETTINGS), default="default")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    args = parser.parse_args()
+    s_qs = [int(part) for part in args.s_q.split(",")]
+    with tempfile.TemporaryDirectory() as folder:
+        result = measure(args.preset, args.tokens, s_qs, SETTINGS[args.setting], Path(folder))
+    sys.stdout.write((json.dumps(result) if args.json else shown(result)) + "\n")
+
+
+def measure(preset: str, store_tokens: int, s_qs: list[int], settings: Settings, folder: Path) -> dict[str, Any]:
+    """Build a store in `folder`, open it again and draft other text with it."""
+    text = models.load_text(preset)
+    documents = list(read_documents([STDLIB], text))
+    random.Random(0).shuffle(documents)
+    sizes = list(itertools.accumulate(map(len, documents)))
+    in_store = next((n for n, size in enumerate(sizes, 1) if size >= store_tokens), len(documents))
+    started = time.perf_counter()
+    built = Datastore.build(documents[:in_store], fingerprint=text.fingerprint, vocab_size=text.vocab_size)
+    build_seconds = time.perf_counter() - started
+    stores = Stores(folder, text.fingerprint)
+    stores.save("benchmark", built)
+    started = time.perf_counter()
+    store = stores.open("benchmark")
+    open_seconds = time.perf_counter() - started
+    answers = [
+        RecordedAnswer(tuple(document[:PROMPT_TOKENS]), tuple(document[PROMPT_TOKENS : PROMPT_TOKENS + ANSWER_TOKENS]))
+        for document in documents[in_store:]
+        if len(document) >= PROMPT_TOKENS + ANSWER_TOKENS
+    ][:ANSWERS]
+    figures = {}
+    for s_q in s_qs:
+        replayed = replay(answers, [store], s_q, settings, time.perf_counter)
+        figures[str(s_q)] = {
+            "draft_ms": {"median": replayed.median_ms, "p99": replayed.p99_ms},
+            "tokens_per_step": replayed.tokens_per_step,
+            "rounds": replayed.steps,
+        }
+    return {
+        "machine": f"{platform.machine()}, Python {platform.python_version()}",
+        "store_tokens": store.tokens,
+        "build_seconds": build_seconds,
+        "open_seconds": open_seconds,
+        "s_q": figures,
+    }
+
+
+def shown(result: dict[str, Any]) -> str:
+    """The figures for a person."""
+    lines = ["{store_tokens:,} tokens, built in {build_seconds:.2f} s, opened in {open_seconds:.3f} s".format(**result)]
+    for s_q, figures in result["s_q"].items():
+        times = figures["draft_ms"]
+        lines.append(f"s_q {s_q:>2}: median {times['median']:.3f} ms, p99 {times['p99']:.3f} ms")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

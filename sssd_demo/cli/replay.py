@@ -1,0 +1,68 @@
+"""`replay`: measure drafting alone on recorded answers, without a model."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from sssd_demo.cli.options import store_name
+from sssd_demo.errors import UserError
+from sssd_demo.request import MAX_S_Q
+
+DEFAULT_S_Q = "4,8,16,32"
+
+
+def add_parser(subparsers: Any) -> None:
+    """Declare the command."""
+    parser = subparsers.add_parser("replay", help="measure drafting alone on recorded answers, without a model")
+    parser.add_argument(
+        "--answers", required=True, type=Path, metavar="FILE", help="JSON lines {prompt: [ids], output: [ids]}"
+    )
+    parser.add_argument("--store", type=store_name, default=None, metavar="NAME|none", help="store of past text")
+    parser.add_argument("--s-q", type=_lengths, default=DEFAULT_S_Q, metavar="N,N…", help="default: %(default)s")
+    parser.add_argument("--setting", default="default", metavar="NAME", help="constants to draft with")
+    parser.set_defaults(run=run, show=show)
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Draft all answers once for each s_q."""
+    from sssd_demo.sssd.constants import SETTINGS
+    from sssd_demo.sssd.recorded_answers import read_recorded_answers
+    from sssd_demo.sssd.replay import replay
+    from sssd_demo.stores import Stores, default_folder
+
+    if args.setting not in SETTINGS:
+        raise UserError(f"There is no setting {args.setting!r}; the known ones are: {', '.join(SETTINGS)}.")
+    answers = read_recorded_answers(args.answers)
+    stores = [] if args.store is None else [Stores(default_folder()).open(args.store)]
+    result = {}
+    for s_q in args.s_q:
+        replayed = replay(answers, stores, s_q, SETTINGS[args.setting], time.perf_counter)
+        result[str(s_q)] = {
+            "tokens_per_step": replayed.tokens_per_step,
+            "draft_ms": {"median": replayed.median_ms, "p99": replayed.p99_ms},
+        }
+    return result
+
+
+def show(result: dict[str, Any]) -> str:
+    """A line for each s_q."""
+    lines = ["s_q  tokens per step  draft ms: median    p99"]
+    for s_q, figures in result.items():
+        draft_ms = figures["draft_ms"]
+        lines.append(
+            f"{s_q:>3}  {figures['tokens_per_step']:15.3f}  {draft_ms['median']:16.3f}  {draft_ms['p99']:5.3f}"
+        )
+    return "\n".join(lines)
+
+
+def _lengths(written: str) -> list[int]:
+    try:
+        lengths = [int(part) for part in written.split(",")]
+    except ValueError:
+        lengths = []
+    if not lengths or not all(1 <= length <= MAX_S_Q for length in lengths):
+        raise argparse.ArgumentTypeError(f"must be numbers from 1 to {MAX_S_Q} such as 4,8, but is {written!r}")
+    return lengths

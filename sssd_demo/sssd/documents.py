@@ -1,0 +1,132 @@
+"""What a datastore can be built from → documents of token ids.
+
+A source is a text file (.txt, .md, .py, or anything else that is UTF-8 text), a file of recorded answers (.jsonl), a
+trace, a folder of these, or the word `stdlib`: the running interpreter's standard library. Of an answer or a trace
+only what the model wrote becomes a document.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sysconfig
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from sssd_demo import trace_file
+from sssd_demo.errors import UserError
+from sssd_demo.sssd.recorded_answers import read_recorded_answers
+
+STDLIB = "stdlib"
+TEXT_SUFFIXES = frozenset({".txt", ".md", ".py"})
+FOLDER_SUFFIXES = TEXT_SUFFIXES | {".jsonl", ".json"}
+PIECE_CHARACTERS = 2**16
+
+# Between a line and the next where neither has white space at the border: tokenizers never join the two, so a long
+# text can be encoded in pieces with the same result and little memory.
+_SEAM = re.compile(r"(?<=\S\n)(?=\S)")
+
+
+class Tokenizer(Protocol):
+    """As much of `text.Text` as is needed here."""
+
+    @property
+    def vocab_size(self) -> int: ...
+    def encode(self, text: str) -> list[int]: ...
+    def token_bytes(self, token: int) -> bytes: ...
+
+
+def read_documents(sources: Iterable[str], tokenizer: Tokenizer) -> Iterator[Sequence[int]]:
+    """The documents in `sources`, in this order and a folder's files by name.
+
+    Raises `UserError` that names the file when a source is missing, is not text, or was made by another tokenizer.
+    """
+    for source in sources:
+        if source == STDLIB:
+            for path in _standard_library():
+                yield _encode(_read_text(path), tokenizer)
+        elif Path(source).is_dir():
+            found = False
+            for path in _files_below(Path(source)):
+                for document in _documents_of(path, tokenizer):
+                    found = True
+                    yield document
+            if not found:
+                raise UserError(f"The folder {source} holds no text files, recorded answers or traces.")
+        else:
+            yield from _documents_of(Path(source), tokenizer)
+
+
+def _documents_of(path: Path, tokenizer: Tokenizer) -> Iterator[Sequence[int]]:
+    if path.suffix == ".jsonl":
+        for answer in read_recorded_answers(path, tokenizer.vocab_size):
+            yield answer.output
+        return
+    text = _read_text(path)
+    if path.suffix not in TEXT_SUFFIXES and _is_trace(text):
+        yield _trace_output(path, tokenizer)
+    elif text.strip():
+        yield _encode(text, tokenizer)
+    else:
+        raise UserError(f"{path} is empty.")
+
+
+def _standard_library() -> Iterator[Path]:
+    """Its modules, without their tests and whatever else was installed beside them."""
+    root = Path(sysconfig.get_path("stdlib"))
+    left_out = {"site-packages", "dist-packages", "test", "tests"}
+    for path in sorted(root.rglob("*.py")):
+        if left_out.isdisjoint(path.relative_to(root).parts) and path.stat().st_size:
+            yield path
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if hidden or path.suffix not in FOLDER_SUFFIXES or not path.is_file() or not path.stat().st_size:
+            continue
+        if path.suffix != ".json" or _is_trace(_read_text(path)):  # a folder may hold other JSON, which is no text
+            yield path
+
+
+def _read_text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a path with a zero byte
+        raise UserError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+    if b"\0" in content:
+        raise UserError(f"{path} is not text: it holds a zero byte at position {content.index(0)}.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8 text: the byte at position {error.start} does not fit.") from error
+
+
+def _encode(text: str, tokenizer: Tokenizer) -> list[int]:
+    ids: list[int] = []
+    start = 0
+    while start < len(text):
+        seam = _SEAM.search(text, start + PIECE_CHARACTERS)
+        stop = seam.start() if seam else len(text)
+        ids += tokenizer.encode(text[start:stop])
+        start = stop
+    return ids
+
+
+def _is_trace(text: str) -> bool:
+    if not text.lstrip().startswith("{"):
+        return False
+    try:
+        data: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(data, dict) and "rounds" in data
+
+
+def _trace_output(path: Path, tokenizer: Tokenizer) -> list[int]:
+    trace = trace_file.load(path)
+    for token, written in trace.token_bytes.items():
+        if token >= tokenizer.vocab_size or tokenizer.token_bytes(token) != written:
+            raise UserError(f"The trace {path} was recorded with another tokenizer: they differ in token {token}.")
+    return trace.token_ids()

@@ -1,0 +1,91 @@
+"""Stores by name: what is there, what may be called so, and which version is in use."""
+
+import logging
+
+import pytest
+
+from sssd_demo.errors import UserError
+from sssd_demo.sssd.datastore import Datastore
+from sssd_demo.stores import Stores, default_folder
+
+
+def store(*documents):
+    return Datastore.build(documents, fingerprint="abcd", vocab_size=100)
+
+
+@pytest.fixture
+def stores(tmp_path):
+    stores = Stores(tmp_path / "stores", "abcd")
+    stores.save("one", store([1, 2]))
+    stores.save("two", store([3, 4, 5]))
+    return stores
+
+
+def test_stores_are_found_by_name_and_opened_once(stores):
+    assert stores.names() == ["one", "two"]
+    assert stores.open("two").count([3, 4]) == 1
+    assert stores.open("two") is stores.open("two")
+    assert stores.header("one").tokens == 2
+
+
+def test_a_folder_that_is_not_there_has_no_stores(tmp_path):
+    stores = Stores(tmp_path / "nowhere")
+    assert stores.names() == []
+    with pytest.raises(UserError, match="no datastore 'x'; the known ones are: none yet"):
+        stores.open("x")
+
+
+def test_an_unknown_name_lists_the_known_ones(stores):
+    with pytest.raises(UserError, match="no datastore 'three'; the known ones are: one, two"):
+        stores.open("three")
+
+
+@pytest.mark.parametrize("name", ["", "none", "None", "../one", "a b", ".hidden", "-x", "a" * 65, "é", "a\n", "a.b"])
+def test_a_bad_name_is_refused_before_anything_is_touched(stores, name):
+    for use in (stores.open, stores.header, stores.path, lambda name: stores.save(name, store([1]))):
+        with pytest.raises(UserError, match="cannot be called"):
+            use(name)
+    assert stores.names() == ["one", "two"]
+
+
+def test_a_replaced_store_is_read_again(stores):
+    before = stores.open("one")
+    stores.save("one", store([7]))
+    assert stores.open("one").count([7]) == 1
+    assert before.count([7]) == 0
+
+
+def test_a_replacement_that_cannot_be_used_leaves_the_open_version_in_use(stores, caplog):
+    before = stores.open("one")
+    damaged = stores.path("one").with_suffix(".new")
+    damaged.write_bytes(b"sssdstor, half written")
+    damaged.replace(stores.path("one"))
+    with caplog.at_level(logging.WARNING):
+        assert stores.open("one") is before
+    assert "datastore one cannot be used" in caplog.text
+    with pytest.raises(UserError, match="datastore one cannot be used"):
+        Stores(stores.path("one").parent).open("one")
+
+
+def test_another_tokenizers_store_cannot_be_opened(stores):
+    with pytest.raises(UserError, match="datastore one .* another tokenizer"):
+        Stores(stores.path("one").parent, "ffff").open("one")
+    assert Stores(stores.path("one").parent).open("one").tokens == 2
+
+
+def test_unfinished_and_foreign_files_are_no_stores(stores):
+    folder = stores.path("one").parent
+    (folder / ".one.store.x1.unfinished").write_bytes(b"")
+    (folder / "notes.txt").write_text("hello")
+    assert stores.names() == ["one", "two"]
+
+
+def test_the_default_folder_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("SSSD_DEMO_DATA", str(tmp_path))
+    assert default_folder() == tmp_path / "stores"
+
+
+def test_a_folder_that_cannot_be_made_is_a_users_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="cannot be created"):
+        Stores(tmp_path / "file" / "stores").save("x", store([1]))
