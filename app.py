@@ -1,0 +1,9 @@
+"""Entry of a hosted Space and of `python app.py`: the app with the model that suits this machine."""
+
+from sssd_demo.models import default_name
+from sssd_demo.service import Service
+from sssd_demo.ui.launch import launch
+
+if __name__ == "__main__":
+    running = launch(lambda progress: Service.open(default_name(), progress=progress))
+    running.wait()

@@ -1,0 +1,107 @@
+"""Where things stand in the Chat tab. What they do is in `chat_tab.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gradio as gr
+
+from sssd_demo.trace import Trace
+from sssd_demo.ui.answer_payload import AnswerPayload
+from sssd_demo.ui.components import answer_view, figures_strip, notice
+from sssd_demo.ui.settings_panel import SettingsPanel, first_row, more
+from sssd_demo.ui.words import WORDS
+
+EXAMPLES = ("sentence", "paragraph", "code", "loses")
+
+
+@dataclass(frozen=True)
+class ChatLayout:
+    """The components that handlers read or change."""
+
+    figures: gr.HTML
+    chatbot: gr.Chatbot
+    notice: gr.HTML
+    message: gr.Textbox
+    send: gr.Button
+    stop: gr.Button
+    new: gr.Button
+    undo: gr.Button
+    export: gr.Button
+    upload: gr.UploadButton
+    answer: gr.HTML
+    settings: SettingsPanel
+    trace_text: gr.Textbox  # never seen: carries a trace to the browser, which saves it
+
+
+def build(recorded: Trace | None) -> ChatLayout:
+    """Lay the tab out inside the current block. `recorded` is shown until there is an answer."""
+    figures = figures_strip(elem_id="figures")
+    with gr.Row(elem_id="chat-columns"):
+        with gr.Column(scale=5, min_width=330, elem_id="chat-left"):
+            chatbot = _conversation()
+            said = notice(elem_id="notice")
+            with gr.Row(elem_id="ask"):
+                message = gr.Textbox(
+                    label=WORDS["chat.message"],
+                    show_label=False,
+                    container=False,
+                    placeholder=WORDS["chat.message_hint"],
+                    lines=1,
+                    max_lines=6,
+                    scale=6,
+                    min_width=160,
+                    elem_id="message",
+                )
+                send = gr.Button(WORDS["chat.send"], variant="primary", size="sm", min_width=70, elem_id="send")
+                stop = gr.Button(
+                    WORDS["chat.stop"], variant="stop", size="sm", min_width=70, interactive=False, elem_id="stop"
+                )
+            with gr.Row(elem_id="settings-row"):
+                method, s_q, store = first_row()
+            with gr.Row(elem_id="chat-buttons"):
+                new = gr.Button(WORDS["chat.new"], size="sm", min_width=80, elem_id="new-chat")
+                undo = gr.Button(WORDS["chat.undo"], size="sm", min_width=70, visible=False, elem_id="undo")
+                export = gr.Button(WORDS["chat.export"], size="sm", min_width=90, elem_id="export")
+                upload = gr.UploadButton(
+                    WORDS["chat.import"], size="sm", min_width=90, file_types=[".json", ".trace"], elem_id="import"
+                )
+            with gr.Accordion(WORDS["chat.settings"], open=False, elem_id="more-settings"):
+                temperature, top_k, top_p, max_tokens, seed = more()
+            gr.Markdown(WORDS["chat.privacy"], elem_id="privacy")
+        with gr.Column(scale=8, min_width=330, elem_id="chat-right"):
+            shown = AnswerPayload(recorded, recorded=True).update(recorded) if recorded else None
+            answer = answer_view(shown, elem_id="answer")
+    return ChatLayout(
+        figures=figures,
+        chatbot=chatbot,
+        notice=said,
+        message=message,
+        send=send,
+        stop=stop,
+        new=new,
+        undo=undo,
+        export=export,
+        upload=upload,
+        answer=answer,
+        settings=SettingsPanel(method, s_q, store, temperature, top_k, top_p, max_tokens, seed),
+        trace_text=gr.Textbox(visible=False),
+    )
+
+
+def _conversation() -> gr.Chatbot:
+    return gr.Chatbot(
+        label=WORDS["chat.conversation"],
+        show_label=False,
+        height=None,
+        editable="user",
+        buttons=[],
+        latex_delimiters=[],  # a dollar sign is a dollar sign
+        allow_tags=False,
+        group_consecutive_messages=False,
+        placeholder=WORDS["chat.empty"],
+        examples=[
+            {"text": WORDS[f"example.{key}.text"], "display_text": WORDS[f"example.{key}.title"]} for key in EXAMPLES
+        ],
+        elem_id="conversation",
+    )

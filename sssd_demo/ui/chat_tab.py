@@ -1,0 +1,172 @@
+"""The Chat tab: which control does what.
+
+Where the controls stand is in `chat_layout.py`, what a turn does in `chat_turn.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from sssd_demo import trace_file
+from sssd_demo.errors import UserError
+from sssd_demo.trace import Trace
+from sssd_demo.ui import chat_turn
+from sssd_demo.ui.chat_layout import ChatLayout, build
+from sssd_demo.ui.chat_turn import KEEP, Page
+from sssd_demo.ui.conversation import History, text_of
+from sssd_demo.ui.service_host import ServiceHost
+from sssd_demo.ui.sessions import Session, Sessions
+from sssd_demo.ui.settings_panel import settings_from
+from sssd_demo.ui.words import WORDS
+
+ENGINE = "engine"  # the concurrency group of all that is answered by the model
+TRACE_NAME = "sssd_demo_trace.json"
+
+_QUIET: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+_AT_ONCE: dict[str, Any] = {**_QUIET, "queue": False}
+
+
+def chat_tab(
+    demo: gr.Blocks, host: ServiceHost, sessions: Sessions, *, capacity: int, recorded: Trace | None
+) -> ChatLayout:
+    """Build the tab inside the current block of `demo`. `capacity` answers are written at the same time."""
+    layout = build(recorded)
+    handlers = _Handlers(host, sessions)
+    page = [
+        layout.chatbot, layout.answer, layout.figures, layout.message, layout.notice, layout.send, layout.stop,
+        layout.undo,
+    ]  # fmt: skip
+    keep: dict[str, Any] = {
+        "fn": None,
+        "inputs": [layout.chatbot],
+        "js": "(history) => window.sssdDemo.keep(history)",
+        **_AT_ONCE,
+    }
+
+    def write_answer(begun: Any) -> None:
+        """Once the message stands in the conversation: keep it, and follow its answer."""
+        begun.then(**keep)
+        begun.then(
+            handlers.follow,
+            [layout.chatbot, *layout.settings.controls()],
+            page,
+            concurrency_id=ENGINE,
+            concurrency_limit=capacity,
+            **_QUIET,
+        ).then(**keep)
+
+    typed = [layout.message, layout.chatbot]
+    write_answer(gr.on([layout.send.click, layout.message.submit], handlers.send, typed, page, **_AT_ONCE))
+    write_answer(layout.chatbot.example_select(handlers.example, [layout.chatbot], page, **_AT_ONCE))
+    write_answer(layout.chatbot.retry(handlers.retry, [layout.chatbot], page, **_AT_ONCE))
+    write_answer(layout.chatbot.edit(handlers.edit, [layout.chatbot], page, **_AT_ONCE))
+    layout.stop.click(handlers.stop, None, page, **_AT_ONCE)
+    gr.on([layout.new.click, layout.chatbot.clear], handlers.new, None, page, **_AT_ONCE).then(**keep)
+    layout.undo.click(handlers.undo, None, page, **_AT_ONCE).then(**keep)
+    layout.chatbot.select(handlers.look_back, None, page, **_AT_ONCE)
+    layout.upload.upload(handlers.replay, [layout.upload], page, **_AT_ONCE)
+    layout.export.click(handlers.export, None, [layout.trace_text, layout.notice], **_AT_ONCE).then(
+        None,
+        [layout.trace_text],
+        js=f"(text) => window.sssdDemo.save('{TRACE_NAME}', text)",
+        **_AT_ONCE,
+    )
+    demo.load(
+        handlers.restore, [layout.chatbot], [layout.chatbot, layout.message],
+        js="() => [window.sssdDemo.kept()]", **_AT_ONCE,
+    )  # fmt: skip
+    return layout
+
+
+class _Handlers:
+    """What Gradio calls. The id of a page's session comes with each request."""
+
+    def __init__(self, host: ServiceHost, sessions: Sessions) -> None:
+        self._host, self._sessions = host, sessions
+
+    def send(self, message: str | None, history: History | None, request: gr.Request) -> list[Any]:
+        return _drawn(chat_turn.begin(self._host, self._session(request), history or [], message or ""))
+
+    def example(self, history: History | None, chosen: gr.SelectData, request: gr.Request) -> list[Any]:
+        return self.send(chosen.value["text"], history, request)
+
+    def retry(self, history: History, retry: gr.RetryData, request: gr.Request) -> list[Any]:
+        position = _position(retry.index)
+        while history[position]["role"] != "user" and position:
+            position -= 1
+        return _drawn(chat_turn.begin_again(self._host, self._session(request), history, position, None))
+
+    def edit(self, history: History, edit: gr.EditData, request: gr.Request) -> list[Any]:
+        position = _position(edit.index)
+        before = [dict(message) for message in history]
+        before[position]["content"] = edit.previous_value
+        edited = text_of({"content": edit.value})
+        return _drawn(chat_turn.begin_again(self._host, self._session(request), before, position, edited))
+
+    def follow(self, history: History | None, request: gr.Request, *settings: Any) -> Iterator[list[Any]]:
+        session = self._session(request)
+        for page in chat_turn.follow(self._host, session, history or [], lambda: settings_from(*settings)):
+            yield _drawn(page)
+
+    def stop(self, request: gr.Request) -> list[Any]:
+        page = chat_turn.stop(self._session(request))
+        return _drawn(page) if page else _drawn(Page(notice=WORDS["notice.stopping"], running=True))
+
+    def new(self, request: gr.Request) -> list[Any]:
+        self._sessions.drop(request.session_hash or "")
+        return _drawn(Page(history=[], answer=None, figures=None))
+
+    def undo(self, request: gr.Request) -> list[Any]:
+        return _drawn(chat_turn.undo(self._session(request)))
+
+    def look_back(self, chosen: gr.SelectData, request: gr.Request) -> list[Any]:
+        session = self._session(request)
+        if session.wanted:
+            return [gr.skip()] * 8
+        return _drawn(chat_turn.look_back(session, _position(chosen.index), self._host.service))
+
+    def replay(self, path: str, request: gr.Request) -> list[Any]:
+        running = self._session(request).wanted
+        if running:
+            return _drawn(Page(notice=WORDS["refuse.busy"], running=True))
+        try:
+            return _drawn(chat_turn.replayed(trace_file.load(Path(path)), Path(path).name))
+        except UserError as error:
+            return _drawn(Page(notice=str(error)))
+
+    def export(self, request: gr.Request) -> tuple[str, str]:
+        traces = self._session(request).traces
+        if not traces:
+            return "", WORDS["refuse.no_trace"]
+        return json.dumps(trace_file.to_json(traces[max(traces)]), separators=(",", ":")), ""
+
+    def restore(self, history: History | None) -> tuple[History, str]:
+        """What the tab held before a reload; a question whose answer was lost goes back into its box."""
+        history = history or []
+        if history and history[-1]["role"] == "user":
+            return history[:-1], text_of(history[-1])
+        return history, ""
+
+    def _session(self, request: gr.Request) -> Session:
+        return self._sessions.get(request.session_hash or "")
+
+
+def _drawn(page: Page) -> list[Any]:
+    """`page` as values for the components, in the order in which they are listed in `chat_tab`."""
+    parts = [gr.skip() if part is KEEP else part for part in (page.history, page.answer, page.figures, page.message)]
+    return [
+        *parts,
+        page.notice,
+        gr.update(interactive=not page.running),
+        gr.update(interactive=page.running),
+        gr.update(visible=page.can_undo),
+    ]
+
+
+def _position(index: int | tuple[int, ...] | list[int]) -> int:
+    return index if isinstance(index, int) else index[0]

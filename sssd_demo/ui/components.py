@@ -1,0 +1,68 @@
+"""Our own pictures inside Gradio: a static frame, data only in `value`, everything drawn by scripts in `static/`.
+
+Gradio's HTML component evaluates its template, and whatever stands in it, as a program. So the template here is a
+constant and no text of a model or a visitor ever gets near it: the scripts put text into the page as text.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from sssd_demo.ui.words import browser_words
+
+STATIC = Path(__file__).parents[2] / "static"
+SCRIPTS = (
+    "dom.js",
+    "answer_model.js",
+    "source_match.js",
+    "token_stream.js",
+    "round_strip.js",
+    "draft_tree.js",
+    "answer_view.js",
+    "figures.js",
+    "header.js",
+    "notice.js",
+    "page.js",
+)
+
+
+def script_head() -> str:
+    """All scripts and the words they use as one tag for the page's head: there before any component is drawn."""
+    words = f"window.sssdDemo = {{ words: {json.dumps(browser_words())} }};"
+    code = "\n".join([words, *((STATIC / name).read_text(encoding="utf-8") for name in SCRIPTS)])
+    return f"<script>\n{code}\n</script>"
+
+
+def answer_view(value: Any = None, **settings: Any) -> gr.HTML:
+    """Tokens, rounds and draft trees of one answer; see `answer_payload.py` for its value."""
+    return _drawn_by("answerView", value, **settings)
+
+
+def figures_strip(value: Any = None, **settings: Any) -> gr.HTML:
+    """Speeds, counts and one sentence about an answer; see `figures.py` for its value."""
+    return _drawn_by("figures", value, **settings)
+
+
+def header(value: Any = None, **settings: Any) -> gr.HTML:
+    """Name and state of the model: {"state": "loading" | "ready" | "busy" | "failed", "text", "fraction"}."""
+    return _drawn_by("header", value, **settings)
+
+
+def notice(value: str = "", **settings: Any) -> gr.HTML:
+    """One line of text, or nothing."""
+    return _drawn_by("notice", value, **settings)
+
+
+def _drawn_by(drawer: str, value: Any, **settings: Any) -> gr.HTML:
+    # Functions and not subclasses: for each subclass Gradio would write a stub file beside this one.
+    return gr.HTML(
+        value,
+        html_template="<div></div>",
+        js_on_load=f"window.sssdDemo.{drawer}(element.firstElementChild, props, watch);",
+        apply_default_css=False,
+        **settings,
+    )

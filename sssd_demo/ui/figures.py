@@ -1,0 +1,77 @@
+"""A trace → the figures under the answer: speed against plain decoding measured here, counts, one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sssd_demo.metrics import Summary, summarise
+from sssd_demo.service import Service
+from sssd_demo.trace import Trace
+from sssd_demo.ui.verdict import verdict
+from sssd_demo.ui.words import WORDS
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """Plain decoding on this machine with this model: its speed, and when it was measured, e.g. "14:02"."""
+
+    tokens_per_second: float
+    measured_at: str
+
+
+def yardstick(service: Service | None) -> Yardstick | None:
+    """What `service` last measured; None before there is a service or a measurement."""
+    baseline = service.baseline() if service else None
+    if baseline is None:
+        return None
+    return Yardstick(baseline.tokens_per_second, f"{baseline.measured_at:%H:%M}")
+
+
+def figures(trace: Trace, plain: Yardstick | None) -> dict[str, Any]:
+    """What the figures strip shows for `trace`, whole or growing. Without a yardstick there is no ratio.
+
+    `main` holds [value, label] pairs, `counts` one line, `verdict` one sentence once the answer has ended.
+    """
+    summary = summarise(trace)
+    ratio = speed_ratio(summary, plain)
+    return {
+        "main": [
+            [_number(summary.tokens_per_forward, 2), WORDS["figure.per_forward"]],
+            [_number(summary.tokens_per_second, 1), WORDS["figure.per_second"]],
+            [_number(ratio, 2, "×"), _ratio_label(plain)],
+        ],
+        "counts": _counts(summary),
+        "verdict": verdict(trace, summary, ratio) if trace.finish_reason else "",
+    }
+
+
+def speed_ratio(summary: Summary, plain: Yardstick | None) -> float | None:
+    """How many times as fast as plain decoding here; None before there is something to compare."""
+    if plain is None or not plain.tokens_per_second or summary.tokens_per_second is None:
+        return None
+    return summary.tokens_per_second / plain.tokens_per_second
+
+
+def _number(value: float | None, digits: int, unit: str = "") -> str:
+    return WORDS["figure.none"] if value is None else f"{value:.{digits}f}{unit}"
+
+
+def _ratio_label(plain: Yardstick | None) -> str:
+    if plain is None:
+        return WORDS["figure.no_baseline"]
+    return WORDS["figure.baseline"].format(speed=plain.tokens_per_second, when=plain.measured_at)
+
+
+def _counts(summary: Summary) -> str:
+    if summary.ttft_ms is None:
+        return ""
+    return WORDS["figure.counts"].format(
+        tokens=summary.tokens,
+        forwards=summary.target_forwards,
+        drafted=summary.drafted,
+        accepted=summary.accepted,
+        rejected=summary.rejected,
+        ignored=summary.ignored,
+        first=summary.ttft_ms,
+    )

@@ -1,0 +1,85 @@
+"""The whole page: header, tabs, and the clock that keeps the header true."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from sssd_demo import trace_file
+from sssd_demo.errors import UserError
+from sssd_demo.service import MAX_ROWS
+from sssd_demo.trace import Trace
+from sssd_demo.ui import api
+from sssd_demo.ui.chat_tab import chat_tab
+from sssd_demo.ui.components import STATIC, header
+from sssd_demo.ui.service_host import ServiceHost
+from sssd_demo.ui.sessions import Sessions
+from sssd_demo.ui.settings_panel import choices
+from sssd_demo.ui.words import WORDS
+
+logger = logging.getLogger(__name__)
+
+TICK_LOADING, TICK_READY = 1.0, 4.0  # seconds between looks at the model's state
+
+
+def build(host: ServiceHost) -> gr.Blocks:
+    """The app around `host`, whose model may still be loading; the page is usable all the same."""
+    sessions = Sessions(forget=host.forget)
+    with gr.Blocks(title=WORDS["title"], fill_width=True, analytics_enabled=False) as demo:
+        head = header(head_value(host, sessions), elem_id="header")
+        with gr.Tabs(elem_id="tabs"), gr.Tab(WORDS["tab.chat"], id="chat"):
+            chat = chat_tab(demo, host, sessions, capacity=MAX_ROWS, recorded=recorded_run())
+        timer = gr.Timer(TICK_LOADING)
+        offered = gr.State(False)  # whether this page already lists what the model offers
+
+        def look(offered: bool) -> list[Any]:
+            service = host.service
+            new = service is not None and not offered
+            settings = choices(service) if service is not None and new else (gr.skip(), gr.skip())
+            pace = gr.Timer(TICK_READY) if new else gr.skip()
+            return [head_value(host, sessions), offered or new, pace, *settings]
+
+        gr.on(
+            [demo.load, timer.tick],
+            look,
+            [offered],
+            [head, offered, timer, chat.settings.method, chat.settings.store],
+            queue=False,
+            show_progress="hidden",
+            api_visibility="private",
+        )
+
+        def leave(request: gr.Request) -> None:
+            sessions.drop(request.session_hash or "")
+
+        demo.unload(leave)
+        api.add_chat(host, sessions, capacity=MAX_ROWS)
+    return demo
+
+
+def head_value(host: ServiceHost, sessions: Sessions) -> dict[str, Any]:
+    """What the header shows now."""
+    loading, service, busy = host.loading, host.service, sessions.running()
+    if service is None:
+        words = "status.failed" if loading.state == "failed" else "status.loading"
+        text = WORDS[words].format(stage=loading.stage, reason=loading.stage)
+        return {"state": loading.state, "text": text, "fraction": loading.fraction}
+    model = service.model
+    text = WORDS["status.busy" if busy else "status.ready"].format(
+        model=model.name, device=model.device_name, dtype=model.dtype, n=busy
+    )
+    return {"state": "busy" if busy else "ready", "text": text, "fraction": None}
+
+
+def recorded_run(path: Path = STATIC / "recorded_run.json") -> Trace | None:
+    """The recorded answer that plays until the visitor has one of their own; None if there is none."""
+    if not path.exists():
+        return None
+    try:
+        return trace_file.load(path)
+    except UserError:
+        logger.exception("the recorded run cannot be shown")
+        return None

@@ -1,0 +1,93 @@
+"""Starts the app's server, the same way from the command line, from `app.py` and on a hosted Space."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from sssd_demo.errors import UserError
+from sssd_demo.ui import components, palette
+from sssd_demo.ui.frame import build
+from sssd_demo.ui.service_host import OpenService, ServiceHost
+from sssd_demo.ui.words import WORDS
+
+MOST_WAITING = 64  # events in the queue; more are refused with a message
+LARGEST_UPLOAD = "32mb"
+
+
+def default_host() -> str:
+    """The address to listen on: everywhere inside a Space's container, else this machine only."""
+    return os.environ.get("GRADIO_SERVER_NAME") or ("0.0.0.0" if os.environ.get("SPACE_ID") else "127.0.0.1")
+
+
+@dataclass(frozen=True)
+class RunningApp:
+    """The app while its server runs in threads of its own."""
+
+    demo: gr.Blocks
+    host: ServiceHost
+    url: str
+
+    def wait(self) -> None:
+        """Return when interrupted, with everything closed."""
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Stop serving, and end running answers."""
+        self.demo.close(verbose=False)
+        self.host.close()
+
+
+def launch(open_service: OpenService, *, host: str | None = None, port: int | None = None) -> RunningApp:
+    """Serve the app and begin to load its model; returns once the page can be opened.
+
+    Raises `UserError` if the port is taken.
+    """
+    service_host = ServiceHost(open_service)
+    demo = build(service_host)
+    demo.queue(max_size=MOST_WAITING, default_concurrency_limit=4)
+    try:
+        _, url, _ = demo.launch(
+            server_name=host or default_host(), server_port=port, prevent_thread_lock=True, **_look(), **_rules()
+        )
+    except OSError as error:
+        raise UserError(WORDS["refuse.port"].format(port=port or WORDS["refuse.any_port"])) from error
+    service_host.start()
+    return RunningApp(demo, service_host, url)
+
+
+def _look() -> dict[str, Any]:
+    return {
+        "theme": gr.themes.Base(
+            primary_hue="blue",
+            neutral_hue="slate",
+            text_size="sm",
+            spacing_size="sm",
+            font=["ui-sans-serif", "system-ui", "sans-serif"],  # nothing is fetched from elsewhere
+            font_mono=["ui-monospace", "monospace"],
+        ),
+        "css": palette.css_variables(),
+        "css_paths": [components.STATIC / "app.css"],
+        "head": components.script_head(),
+    }
+
+
+def _rules() -> dict[str, Any]:
+    return {
+        "quiet": True,
+        "show_error": False,  # handlers say what went wrong; nothing else of an exception is shown
+        "ssr_mode": False,
+        "run_history": False,
+        "footer_links": [],
+        "max_file_size": LARGEST_UPLOAD,
+        "share": False,
+    }

@@ -1,0 +1,78 @@
+"""What the server keeps for one open page, found by an id: the running answer and the traces of the conversation."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sssd_demo.service import Answer
+from sssd_demo.trace import Trace
+
+if TYPE_CHECKING:
+    from sssd_demo.ui.chat_turn import Turn
+
+KEPT_TRACES = 20  # of the latest answers in one conversation
+
+
+@dataclass
+class Session:
+    """One open page. Only handlers of that page touch it."""
+
+    id: str
+    conversation: str
+    turn: Turn | None = None  # the last one, to go back from
+    running: Answer | None = None
+    left: bool = False  # nobody looks at it any more
+    wanted: bool = False  # a message was sent and its answer was not yet stopped
+    traces: dict[int, Trace] = field(default_factory=dict)  # by position of the answer in the conversation
+
+    def keep(self, position: int, trace: Trace) -> None:
+        """Remember the trace of the answer at `position`; what came after it is no longer the conversation."""
+        self.traces = {at: kept for at, kept in self.traces.items() if at < position}
+        self.traces[position] = trace
+        for oldest in sorted(self.traces)[:-KEPT_TRACES]:
+            del self.traces[oldest]
+
+    def stop(self) -> None:
+        """End the running answer after the round it is in, or the wait for one."""
+        self.wanted = False
+        if self.running is not None:
+            self.running.cancel()
+
+
+class Sessions:
+    """All open pages. Thread-safe. `forget` is told of conversations that have ended."""
+
+    def __init__(self, forget: Callable[[str], None]) -> None:
+        self._sessions: dict[str, Session] = {}
+        self._lock = threading.Lock()
+        self._forget = forget
+
+    def get(self, id: str) -> Session:
+        """The session with this id, made when it is asked for first."""
+        with self._lock:
+            if id not in self._sessions:
+                self._sessions[id] = Session(id, conversation=new_id())
+            return self._sessions[id]
+
+    def drop(self, id: str) -> None:
+        """The page was closed or begins a new conversation: stop its answer and keep nothing of the old one."""
+        with self._lock:
+            session = self._sessions.pop(id, None)
+        if session is not None:
+            session.left = True
+            session.stop()
+            self._forget(session.conversation)
+
+    def running(self) -> int:
+        """How many answers are being written."""
+        with self._lock:
+            return sum(session.running is not None for session in self._sessions.values())
+
+
+def new_id() -> str:
+    """An id that nobody can guess."""
+    return secrets.token_urlsafe(12)

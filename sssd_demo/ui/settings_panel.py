@@ -1,0 +1,134 @@
+"""The controls for one answer, with their bounds, and what they turn into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from sssd_demo.errors import UserError
+from sssd_demo.request import MAX_S_Q
+from sssd_demo.sampling import MAX_TEMPERATURE, MAX_TOP_K
+from sssd_demo.service import Service, Settings
+from sssd_demo.ui.words import WORDS
+
+LONGEST_ANSWER = 1024  # tokens; what one visitor may ask of a shared machine
+S_Q_CHOICES = (1, 2, 4, 8, 12, 16, 24, 32, 48, MAX_S_Q)
+AUTO = "auto"
+NO_STORE = "none"
+
+
+@dataclass(frozen=True)
+class SettingsPanel:
+    """The controls, in the order in which `settings_from` takes their values."""
+
+    method: gr.Dropdown
+    s_q: gr.Dropdown
+    store: gr.Dropdown
+    temperature: gr.Slider
+    top_k: gr.Number
+    top_p: gr.Slider
+    max_tokens: gr.Slider
+    seed: gr.Number
+
+    def controls(self) -> list[gr.Component]:
+        return [getattr(self, name) for name in self.__dataclass_fields__]
+
+
+def first_row() -> tuple[gr.Dropdown, gr.Dropdown, gr.Dropdown]:
+    """Method, length and store: what a visitor changes to compare."""
+    default = Settings()
+    method = gr.Dropdown([default.method], value=default.method, label=WORDS["set.method"], min_width=110)
+    s_q = gr.Dropdown(
+        [(WORDS["set.s_q_auto"], AUTO), *((str(n), str(n)) for n in S_Q_CHOICES)],
+        value=AUTO,
+        label=WORDS["set.s_q"],
+        min_width=80,
+    )
+    store = gr.Dropdown([(WORDS["set.store_none"], NO_STORE)], value=NO_STORE, label=WORDS["set.store"], min_width=80)
+    return method, s_q, store
+
+
+def more() -> tuple[gr.Slider, gr.Number, gr.Slider, gr.Slider, gr.Number]:
+    """Sampling, length and seed."""
+    default = Settings()
+    with gr.Row():
+        temperature = gr.Slider(
+            0,
+            MAX_TEMPERATURE,
+            default.temperature,
+            step=0.05,
+            label=WORDS["set.temperature"],
+            info=WORDS["set.temperature_hint"],
+            min_width=140,
+        )
+        top_p = gr.Slider(
+            0.05, 1, default.top_p, step=0.01, label=WORDS["set.top_p"], info=WORDS["set.top_p_hint"], min_width=140
+        )
+    with gr.Row():
+        top_k = gr.Number(
+            default.top_k,
+            precision=0,
+            minimum=0,
+            maximum=MAX_TOP_K,
+            label=WORDS["set.top_k"],
+            info=WORDS["set.top_k_hint"],
+            min_width=90,
+        )
+        seed = gr.Number(
+            default.seed, precision=0, minimum=0, label=WORDS["set.seed"], info=WORDS["set.seed_hint"], min_width=90
+        )
+    max_tokens = gr.Slider(1, LONGEST_ANSWER, default.max_new_tokens, step=1, label=WORDS["set.max_tokens"])
+    return temperature, top_k, top_p, max_tokens, seed
+
+
+def settings_from(
+    method: str | None = None,
+    s_q: str | int | None = AUTO,
+    store: str | None = NO_STORE,
+    temperature: float = Settings.temperature,
+    top_k: float = Settings.top_k,
+    top_p: float = Settings.top_p,
+    max_tokens: float = Settings.max_new_tokens,
+    seed: float = Settings.seed,
+) -> Settings:
+    """Values of controls, or of anybody who calls the API, as settings. Raises `UserError` naming the wrong one."""
+    longest = _whole(max_tokens, WORDS["set.max_tokens"])
+    if longest > LONGEST_ANSWER:
+        raise UserError(WORDS["refuse.too_long"].format(longest=LONGEST_ANSWER, asked=longest))
+    return Settings(
+        method=method or Settings.method,
+        s_q=None if s_q in (AUTO, None) else _whole(s_q, WORDS["set.s_q"]),
+        datastore=None if store in (NO_STORE, None) else str(store),
+        temperature=_real(temperature, WORDS["set.temperature"]),
+        top_k=_whole(top_k, WORDS["set.top_k"]),
+        top_p=_real(top_p, WORDS["set.top_p"]),
+        max_new_tokens=longest,
+        seed=_whole(seed, WORDS["set.seed"]),
+    )
+
+
+def choices(service: Service) -> tuple[Any, Any]:
+    """Updates of the method and store controls to what the loaded model offers."""
+    methods, stores = service.methods(), service.store_names()
+    return (
+        gr.update(choices=methods),
+        gr.update(choices=[(WORDS["set.store_none"], NO_STORE), *((name, name) for name in stores)]),
+    )
+
+
+def _whole(value: Any, name: str) -> int:
+    try:
+        if int(value) == float(value):
+            return int(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise UserError(WORDS["refuse.whole"].format(name=name, value=value))
+
+
+def _real(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise UserError(WORDS["refuse.number"].format(name=name, value=value)) from error

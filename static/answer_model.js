@@ -1,0 +1,81 @@
+// The payload of one answer, unpacked: rounds with their tokens and draft nodes. No drawing here.
+(() => {
+  const SOURCES = { P: "prompt", O: "output", D: "datastore", R: "recycled", M: "model", J: "jacobi" };
+  const FATES = { a: "accepted", r: "rejected", i: "ignored" };
+  const ROOT = -1;
+  const encoder = new TextEncoder();
+
+  const bytesOf = (piece) => (typeof piece === "string" ? [...encoder.encode(piece)] : piece);
+  const hex = (bytes) => bytes.map((byte) => byte.toString(16).toUpperCase().padStart(2, "0")).join(" ");
+
+  // White space and characters without a picture, in signs that can be seen.
+  const SIGNS = { " ": "·", "\n": "⏎", "\t": "→", "\r": "␍" };
+  const INVISIBLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]/;
+  const codeOf = (character) => "U+" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+
+  function signOf(character) {
+    if (character in SIGNS) return SIGNS[character];
+    return INVISIBLE.test(character) ? codeOf(character) : null;
+  }
+
+  function visible(piece) {
+    if (typeof piece !== "string") return hex(piece);
+    return [...piece].map((character) => signOf(character) ?? character).join("");
+  }
+
+  function nodesOf(round, pieceOf, index) {
+    const depths = [];
+    return (round.t ?? []).map((id, node) => {
+      const parent = round.p[node];
+      depths.push(parent === ROOT ? 1 : depths[parent] + 1);
+      return {
+        kind: "node", id, piece: pieceOf(id), round: index, node, parent, depth: depths[node],
+        fate: FATES[round.f[node]], source: SOURCES[round.s[node]], letter: round.s[node],
+        prob: round.q[node], score: round.d[node], match: round.m[node], coin: round.u?.[node] ?? null,
+      };
+    });
+  }
+
+  function roundOf(round, index, start, pieceOf) {
+    const nodes = nodesOf(round, pieceOf, index);
+    const path = nodes.filter((node) => node.fate === "accepted");
+    const bonus = {
+      kind: "bonus", id: round.b, piece: pieceOf(round.b), round: index, node: ROOT, depth: path.length + 1,
+      fate: nodes.length ? "bonus" : "plain", prob: round.bp, source: null, match: 0,
+    };
+    const committed = [...path, bonus].slice(0, round.k).map((token, position) => {
+      const shown = round.x ? round.x[position] : token.piece;
+      return { ...token, kind: "committed", text: shown, position: start + position };
+    });
+    const hasBonus = committed.length > path.length;
+    return {
+      index, nodes, path, committed, start, hasBonus, bonus,
+      size: round.z, startMs: round.ms[0], draftMs: round.ms[1], verifyMs: round.ms[2],
+      count: (fate) => nodes.filter((node) => node.fate === fate).length,
+    };
+  }
+
+  // {prompt: [tokens], rounds, context(round): ids before it, …} from a payload; null where there is no answer yet.
+  function unpack(value) {
+    if (!value || !value.rounds) return null;
+    const pieces = new Map(Object.entries(value.pieces).map(([id, piece]) => [Number(id), piece]));
+    const pieceOf = (id) => pieces.get(id) ?? "";
+    let start = 0;
+    const rounds = value.rounds.map((round, index) => {
+      for (const [id, piece] of Object.entries(round.w ?? {})) pieces.set(Number(id), piece);
+      const made = roundOf(round, index, start, pieceOf);
+      start += made.committed.length;
+      return made;
+    });
+    const answer = rounds.flatMap((round) => round.committed);
+    return {
+      key: `${value.created}|${rounds[0]?.startMs ?? ""}|${value.recorded ? 1 : 0}`,
+      recorded: value.recorded, method: value.method, question: value.question, end: value.end,
+      prompt: value.prompt.map((id, position) => ({ kind: "prompt", id, piece: pieceOf(id), position })),
+      rounds, answer,
+      idsBefore: (round) => [...value.prompt, ...answer.slice(0, round.start).map((token) => token.id)],
+    };
+  }
+
+  Object.assign((window.sssdDemo ??= {}), { unpack, visible, signOf, bytesOf, hex, ROOT });
+})();

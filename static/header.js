@@ -1,0 +1,32 @@
+// Name, state of the model, and the switch between light and dark.
+(() => {
+  const { h } = window.sssdDemo;
+
+  window.sssdDemo.header = (element, props, watch) => {
+    const { words } = window.sssdDemo;
+    element.classList.add("frame-head");
+    const dot = h("span", { class: "fh-dot", "aria-hidden": "true" });
+    const text = h("span", { class: "fh-text" });
+    const bar = h("progress", { class: "fh-progress", max: 1, "aria-label": words["head.progress"] });
+    const status = h("div", { class: "fh-status", role: "status" }, dot, text, bar);
+    const theme = h("button", {
+      type: "button", class: "av-button fh-theme", "aria-label": words["head.theme"], title: words["head.theme"],
+      onclick: () => document.body.classList.toggle("dark"),
+    }, "◐");
+    element.replaceChildren(
+      h("div", { class: "fh-name" }, h("strong", {}, words["head.name"]), h("span", {}, words["head.tagline"])), status, theme,
+    );
+
+    function render() {
+      const value = props.value ?? { state: "loading", text: "", fraction: null };
+      element.dataset.state = value.state;
+      text.textContent = value.text;
+      bar.hidden = value.state !== "loading";
+      if (value.fraction === null) bar.removeAttribute("value");
+      else bar.value = value.fraction;
+    }
+
+    render();
+    watch("value", render);
+  };
+})();

@@ -1,0 +1,13 @@
+// One line that says what just happened, to eyes and to screen readers.
+(() => {
+  window.sssdDemo.notice = (element, props, watch) => {
+    element.className = "notice";
+    element.setAttribute("role", "status");
+    const render = () => {
+      element.textContent = props.value ?? "";
+      element.hidden = !props.value;
+    };
+    render();
+    watch("value", render);
+  };
+})();
