@@ -10,6 +10,7 @@ from sssd_demo.errors import UserError
 
 MAX_TEMPERATURE = 2.0
 MAX_TOP_K = 1000
+LEADING = 256  # most likely tokens that top-k and top-p look at first
 
 
 @dataclass(frozen=True)
@@ -50,15 +51,38 @@ def distribution(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
     if sampling.greedy:
         return torch.nn.functional.one_hot(logits.argmax(-1), logits.shape[-1]).float()
     logits = logits / sampling.temperature
+    p = torch.softmax(logits, -1)
     if not sampling.top_k and sampling.top_p >= 1.0:
-        return torch.softmax(logits, -1)
-    ordered, ids = torch.sort(logits, dim=-1, descending=True, stable=True)
-    probs = torch.softmax(ordered, -1)
+        return p
+    # A full sort of a large vocabulary takes milliseconds a row; nearly always some leading tokens hold the set.
+    vocabulary = p.shape[-1]
+    for count in (LEADING, 16 * LEADING, vocabulary):
+        leading, ids = _most_likely(p, min(count, vocabulary))
+        kept = _kept(leading, sampling)
+        ends_within = torch.where(kept, leading, 1.0).amin(-1) > leading[:, -1]
+        if bool(ends_within.all()):
+            break
+    leading = leading * kept
+    return torch.zeros_like(p).scatter_(-1, ids, leading / leading.sum(-1, keepdim=True))
+
+
+def _most_likely(p: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The `count` largest probabilities [N, count] of each row and their ids, equal ones in the order of ids.
+
+    Which of several tokens that equal the smallest one are among them is not defined.
+    """
+    ids = torch.topk(p, count, dim=-1, sorted=False).indices.sort(-1).values
+    values, order = torch.sort(p.gather(-1, ids), dim=-1, descending=True, stable=True)
+    return values, ids.gather(-1, order)
+
+
+def _kept(ordered: torch.Tensor, sampling: Sampling) -> torch.Tensor:
+    """Which of the probabilities [N, count], largest first, are in the set: boolean [N, count]."""
+    kept = torch.ones_like(ordered, dtype=torch.bool)
     if sampling.top_k:
-        probs[..., sampling.top_k :] = 0.0
-        probs /= probs.sum(-1, keepdim=True)
+        kept[:, sampling.top_k :] = False
     if sampling.top_p < 1.0:
-        mass_before = probs.cumsum(-1) - probs
-        probs[mass_before >= sampling.top_p] = 0.0
-        probs /= probs.sum(-1, keepdim=True)
-    return torch.zeros_like(probs).scatter_(-1, ids, probs)
+        # Top-p is a share of what top-k left; without top-k that is all, also what lies beyond `ordered`.
+        left = (ordered * kept).sum(-1, keepdim=True) if sampling.top_k else 1.0
+        kept &= ordered.cumsum(-1) - ordered < sampling.top_p * left
+    return kept

@@ -43,6 +43,27 @@ def test_ties_are_broken_by_token_id_however_many_rows_there_are():
     assert p.tolist() == [[0.5, 0.5, 0, 0, 0]] * 3
 
 
+@pytest.mark.parametrize("sharpness", [0.0, 0.3, 4.0])
+@pytest.mark.parametrize(("top_k", "top_p"), [(0, 0.5), (0, 0.95), (40, 1.0), (300, 0.9), (1000, 0.99)])
+def test_large_vocabularies_give_what_a_full_sort_gives(sharpness, top_k, top_p):
+    torch.manual_seed(1)
+    logits = (torch.randn(4, 5000) * sharpness).round(decimals=1)  # rounded, so that there are many ties
+    p = distribution(logits, Sampling(temperature=1.0, top_k=top_k, top_p=top_p))
+    for row, whole in zip(p, logits.double().softmax(-1), strict=True):
+        ranked = sorted(range(5000), key=lambda token: (-float(whole[token]), token))
+        kept, mass = [], 0.0
+        left = float(sum(whole[token] for token in ranked[:top_k])) if top_k else 1.0
+        for token in ranked[: top_k or None]:
+            if mass >= top_p * left - 1e-6:
+                break
+            kept.append(token)
+            mass += float(whole[token])
+        found = row.nonzero()[:, 0].tolist()
+        assert abs(len(found) - len(kept)) <= 1, "the edge may move by one token where the mass meets top-p"
+        assert set(found) <= set(ranked[: len(kept) + 1])
+        assert float(row.sum()) == pytest.approx(1.0)
+
+
 def restricted(logits, ids):
     masked = torch.full_like(logits, float("-inf"))
     masked[..., ids] = logits[..., ids]
