@@ -57,7 +57,8 @@ def distribution(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
     # A full sort of a large vocabulary takes milliseconds a row; nearly always some leading tokens hold the set.
     vocabulary = p.shape[-1]
     for count in (LEADING, 16 * LEADING, vocabulary):
-        leading, ids = _most_likely(p, min(count, vocabulary))
+        # All of top-k must be seen at once: top-p is a share of their mass.
+        leading, ids = _most_likely(p, min(max(count, sampling.top_k + 1), vocabulary))
         kept = _kept(leading, sampling)
         ends_within = torch.where(kept, leading, 1.0).amin(-1) > leading[:, -1]
         if bool(ends_within.all()):
