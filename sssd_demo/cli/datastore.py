@@ -117,7 +117,7 @@ def show_info(result: dict[str, Any]) -> str:
     """The store and its sub-indices."""
     lines = [_line(result), f"tokenizer {result['fingerprint']}, {result['dtype']}"]
     for number, sub_index in enumerate(result["sub_indices"], 1):
-        lines.append("sub-index {}: {tokens:,} tokens in {documents:,} documents".format(number, **sub_index))
+        lines.append(f"sub-index {number}: {_amount(sub_index)}")
     return "\n".join(lines)
 
 
@@ -198,4 +198,9 @@ def _ids(written: str, vocab_size: int) -> list[int]:
 
 
 def _line(store: dict[str, Any]) -> str:
-    return "{name}: {tokens:,} tokens in {documents:,} documents, {bytes:,} bytes".format(**store)
+    return f"{store['name']}: {_amount(store)}, {store['bytes']:,} bytes"
+
+
+def _amount(counted: dict[str, Any]) -> str:
+    documents = counted["documents"]
+    return f"{counted['tokens']:,} tokens in {documents:,} document{'s' * (documents != 1)}"

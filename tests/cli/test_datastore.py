@@ -1,0 +1,149 @@
+"""`datastore`: build, list, info and lookup, with ids that are bytes in place of a tokenizer."""
+
+import json
+
+import pytest
+
+from sssd_demo import models
+from sssd_demo.cli import main
+
+
+class ByteText:
+    """As much of `Text` as the command uses."""
+
+    vocab_size = 256
+    fingerprint = "bytes"
+
+    def encode(self, text):
+        return list(text.encode())
+
+    def token_bytes(self, token):
+        return bytes([token])
+
+
+@pytest.fixture(autouse=True)
+def tokenizer(monkeypatch, tmp_path):
+    """Every preset has the same text, whose fingerprint a test may change."""
+    text = ByteText()
+    monkeypatch.setattr(models, "load_text", lambda preset: text)
+    monkeypatch.setenv("SSSD_DEMO_DATA", str(tmp_path / "data"))
+    return text
+
+
+@pytest.fixture
+def poem(tmp_path):
+    path = tmp_path / "poem.txt"
+    path.write_text("la la land, la la lend")
+    return path
+
+
+def test_a_store_is_built_listed_and_described(run_json, poem):
+    built = run_json("datastore", "build", "mine", "--from", poem, poem)
+    assert (built["name"], built["tokens"], built["documents"]) == ("mine", 44, 2)
+    assert (built["fingerprint"], built["dtype"]) == ("bytes", "uint16")
+    assert run_json("datastore", "list") == {"stores": [built]}
+    assert run_json("datastore", "info", "mine") == built
+    assert built["sub_indices"] == [{"tokens": 44, "documents": 2}]
+
+
+def test_lookup_tells_counts_and_continuations_for_every_match_length(run_json, poem):
+    run_json("datastore", "build", "mine", "--from", poem)
+    found = run_json("datastore", "lookup", "mine", "oh la l")
+    assert found["query"] == list(b"la l")
+    assert [(level["match_length"], level["text"], level["count"]) for level in found["levels"]] == [
+        (4, "la l", 4),
+        (3, "a l", 4),
+        (2, " l", 5),
+        (1, "l", 6),
+    ]
+    assert found["levels"][0]["continuations"] == [
+        {"tokens": list(b"a land"), "text": "a land", "count": 1},
+        {"tokens": list(b"a lend"), "text": "a lend", "count": 1},
+        {"tokens": list(b"and, l"), "text": "and, l", "count": 1},
+        {"tokens": list(b"end"), "text": "end", "count": 1},
+    ]
+
+
+def test_lookup_of_ids_counts_as_a_scan_does(run_json, tmp_path, tokenizer):
+    tokenizer.vocab_size = 49152
+    tokenizer.token_bytes = lambda token: b"?"
+    outputs = [[257, 257], [1, 257, 1], [256, 1, 0, 1], [49151, 1]]
+    lines = tmp_path / "b.jsonl"
+    lines.write_text("".join(json.dumps({"prompt": [], "output": output}) + "\n" for output in outputs))
+    run_json("datastore", "build", "b", "--from", lines)
+    for output in outputs:
+        for start in range(len(output)):
+            for stop in range(start + 1, len(output) + 1):
+                query = output[start:stop]
+                expected = sum(o[i : i + len(query)] == query for o in outputs for i in range(len(o)))
+                found = run_json("datastore", "lookup", "b", ",".join(map(str, query)), "--ids")
+                assert found["levels"][0]["count"] == expected
+
+
+def test_half_a_character_is_shown_as_bytes(run_json, tmp_path):
+    (tmp_path / "a.txt").write_text("é!")
+    run_json("datastore", "build", "a", "--from", tmp_path / "a.txt")
+    first_half = run_json("datastore", "lookup", "a", str(0xC3), "--ids")["levels"][0]
+    assert (first_half["text"], first_half["continuations"][0]["text"]) == ("\\xc3", "\\xa9!")
+
+
+def test_a_person_gets_words(poem, capsys):
+    assert main(["datastore", "list"]) == 0
+    assert capsys.readouterr().out == "There are no datastores yet.\n"
+    assert main(["datastore", "build", "mine", "--from", str(poem)]) == 0
+    assert capsys.readouterr().out.startswith("Built mine: 22 tokens in 1 document,")
+    assert main(["datastore", "list"]) == 0
+    assert capsys.readouterr().out.startswith("mine: 22 tokens")
+    assert main(["datastore", "info", "mine"]) == 0
+    assert "sub-index 1: 22 tokens" in capsys.readouterr().out
+    assert main(["datastore", "lookup", "mine", "la"]) == 0
+    assert "2 tokens 'la': 5 times" in capsys.readouterr().out
+
+
+def test_a_failed_build_keeps_the_store_of_that_name(run_json, refusal, poem, tmp_path):
+    run_json("datastore", "build", "mine", "--from", poem)
+    (tmp_path / "bad.txt").write_bytes(b"fine \xff")
+    assert "bad.txt is not UTF-8 text" in refusal("datastore", "build", "mine", "--from", poem, tmp_path / "bad.txt")
+    assert run_json("datastore", "info", "mine")["tokens"] == 22
+
+
+def test_a_damaged_store_is_listed_with_the_reason_and_refused(run_json, refusal, poem):
+    file = run_json("datastore", "build", "mine", "--from", poem)["file"]
+    with open(file, "r+b") as damaged:
+        damaged.truncate(100)
+    says = "The datastore mine cannot be used: it was cut off after 100 bytes"
+    assert says in run_json("datastore", "list")["stores"][0]["error"]
+    assert says in refusal("datastore", "info", "mine")
+    assert says in refusal("datastore", "lookup", "mine", "la")
+
+
+def test_another_tokenizers_store_is_refused(run_json, refusal, poem, tokenizer):
+    run_json("datastore", "build", "mine", "--from", poem)
+    tokenizer.fingerprint = "other"
+    assert "built with another tokenizer (bytes)" in refusal("datastore", "lookup", "mine", "la")
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["info", "gone"], "no datastore 'gone'; the known ones are: none yet"),
+        (["lookup", "gone", "x"], "no datastore 'gone'"),
+        (["build", "../x", "--from", "a.txt"], "cannot be called '../x'"),
+        (["build", "none", "--from", "a.txt"], "cannot be called 'none'"),
+        (["build", "x"], "required: --from"),
+        (["build", "x", "--from", "gone.txt"], "gone.txt cannot be read"),
+        (["fly"], "invalid choice: 'fly'"),
+        ([], "datastore needs to know what to do"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(refusal, argv, says):
+    assert says in refusal("datastore", *argv)
+
+
+def test_an_empty_file_and_a_bad_query_are_refused(run_json, refusal, poem, tmp_path):
+    (tmp_path / "empty.jsonl").write_text('{"output": []}\n')
+    assert "hold no tokens" in refusal("datastore", "build", "x", "--from", tmp_path / "empty.jsonl")
+    run_json("datastore", "build", "mine", "--from", poem)
+    assert "text to look up is empty" in refusal("datastore", "lookup", "mine", "")
+    assert "not a list of token ids" in refusal("datastore", "lookup", "mine", "1,x", "--ids")
+    assert "must be one of 0 to 255" in refusal("datastore", "lookup", "mine", "256", "--ids")
