@@ -4,9 +4,13 @@
 published. "Replay" marks what neither paper nor code description settles: of several readings, the one whose
 tokens per step on recorded answers equal those of the authors' own program (see `replay.py`).
 
-Readings that replay cannot tell apart (all within 0.3 %): whether windows straddle the border between prompt and
-answer, whether samples lie at equal steps or equal shares, whether the 100 samples count anew at each back-off level,
-and how equal scores at equal depth are ordered.
+What replay settled: a source's node proposes at most `children_cap` tokens, except that the datastore's first tokens
+are free of it (with it, s_q = 32 falls 1 % short); the prompt source looks as deep as its window allows, not only
+`branch_length` tokens (with that limit, 2 % short); a step counts accepted + 1 also at an answer's end.
+
+What it cannot tell apart (within 0.5 %), so that the simplest was taken: whether windows straddle the border between
+prompt and answer, whether samples lie at equal steps or equal shares, whether the 100 samples count anew at each
+back-off level, and how equal scores at equal depth are ordered.
 """
 
 from __future__ import annotations
