@@ -87,10 +87,24 @@ def _speedup(sample: Sample, baseline: Reply) -> float | None:
 
 
 def _difference(sample: Sample, baseline: Reply) -> dict[str, Any] | None:
-    """Where the answer leaves the baseline's: the position of the first token that is not the same."""
+    """Where the answer leaves the baseline's: the first token that is not the same, and how likely each one was.
+
+    Two probabilities that are all but equal are a tie that rounding decided.
+    """
     pairs = enumerate(zip_longest(sample.reply.token_ids, baseline.token_ids))
     position = next((position for position, (ours, theirs) in pairs if ours != theirs), None)
     if position is None:
         return None
     question_id, turn, repeat = sample.pair
-    return {"question_id": question_id, "turn": turn, "repeat": repeat, "position": position}
+    return {
+        "question_id": question_id,
+        "turn": turn,
+        "repeat": repeat,
+        "position": position,
+        "probability": _at(sample.reply.probs, position),
+        "probability_autoregressive": _at(baseline.probs, position),
+    }
+
+
+def _at(probs: tuple[float, ...], position: int) -> float | None:
+    return probs[position] if position < len(probs) else None

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from sssd_demo.metrics import Summary, summarise
 from sssd_demo.service import Answer, Service, Settings
+from sssd_demo.trace import Trace
 
 Messages = list[dict[str, str]]
 
@@ -19,6 +20,7 @@ class Reply:
     summary: Summary
     token_ids: tuple[int, ...]
     text: str
+    probs: tuple[float, ...] = ()  # the target's probability of each token, where it is known
 
 
 class Lane(Protocol):
@@ -51,4 +53,13 @@ class ServiceLane:
             pass  # the trace grows with the rounds
         token_ids = tuple(answer.trace.token_ids())
         summary = summarise(answer.trace, answer.finished.prefill_forwards)
-        return Reply(summary, token_ids, self._service.text.decode(token_ids))
+        return Reply(summary, token_ids, self._service.text.decode(token_ids), token_probs(answer.trace))
+
+
+def token_probs(trace: Trace) -> tuple[float, ...]:
+    """The target's probability of every token of the answer."""
+    probs: list[float] = []
+    for round_ in trace.rounds:
+        path = [round_.tree.target_probs[node] for node in round_.tree.accepted_path()]
+        probs.extend([*path, round_.bonus_prob][: len(round_.committed)])
+    return tuple(probs)

@@ -1,5 +1,7 @@
 """From samples to figures."""
 
+from dataclasses import replace
+
 import pytest
 
 from sssd_demo.bench.figures import Sample, quartiles, report
@@ -53,7 +55,16 @@ def test_a_text_that_differs_is_named_with_the_first_difference(text: str, posit
     samples = [sample("autoregressive", HARD, reply("abc")), sample("sssd", HARD, reply(text))]
     overall = report(samples, ["sssd"], greedy=True)["sssd"]["overall"]
     assert overall["identical_to_autoregressive"] is False
-    assert overall["differences"] == [{"question_id": "1", "turn": 0, "repeat": 0, "position": position}]
+    [difference] = overall["differences"]
+    assert (difference["question_id"], difference["turn"], difference["repeat"]) == ("1", 0, 0)
+    assert difference["position"] == position
+
+
+def test_a_difference_says_how_likely_both_tokens_were():
+    ours, theirs = replace(reply("abX"), probs=(0.9, 0.8, 0.31)), replace(reply("abc"), probs=(0.9, 0.8, 0.32))
+    samples = [sample("autoregressive", HARD, theirs), sample("sssd", HARD, ours)]
+    [difference] = report(samples, ["sssd"], greedy=True)["sssd"]["overall"]["differences"]
+    assert (difference["probability"], difference["probability_autoregressive"]) == (0.31, 0.32)
 
 
 def test_equal_texts_are_identical_and_sampled_ones_are_not_compared():

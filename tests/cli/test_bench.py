@@ -56,7 +56,9 @@ def test_a_differing_answer_is_reported(service, questions, run_json):
     service.answers = {"sssd": b"Who am I?"}
     overall = run_json("bench", "--questions", questions, "--limit", 1)["methods"]["sssd"]["overall"]
     assert overall["identical_to_autoregressive"] is False
-    assert overall["differences"] == [{"question_id": "1", "turn": 0, "repeat": 0, "position": 5}]
+    [difference] = overall["differences"]
+    assert (difference["question_id"], difference["position"]) == ("1", 5)
+    assert (difference["probability"], difference["probability_autoregressive"]) == (0.5, 1.0)
     overall = run_json("bench", "--questions", questions, "--temperature", 1)["methods"]["sssd"]["overall"]
     assert overall["identical_to_autoregressive"] is None
 
