@@ -18,7 +18,7 @@ export CHROMIUM
 
 demo: $(VENV)/.run-time
 	@$(RUN) -m sssd_demo fetch $(PRESET)
-	@$(RUN) -m sssd_demo serve
+	@$(RUN) -m sssd_demo serve --preset $(PRESET)
 
 test: $(VENV)/.development
 ifneq ($(CHROMIUM),)
