@@ -41,8 +41,9 @@ class ServiceLane:
         self._settings = settings
 
     def answer(self, conversations: Sequence[Messages]) -> list[Reply]:
-        answers = [self._service.ask(messages, self._settings) for messages in conversations]
+        answers: list[Answer] = []
         try:
+            answers.extend(self._service.ask(messages, self._settings) for messages in conversations)
             return [self._reply(answer) for answer in answers]
         finally:
             for answer in answers:  # if one could not be written, the others are of no use

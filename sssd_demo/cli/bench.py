@@ -68,7 +68,6 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.bench.runner import measure
 
     with open_service(args) as service:
-        inspect = _inspector(service, questions, settings[BASELINE].datastore)
         outcome = measure(
             [_lane(name, service, one) for name, one in settings.items()],
             questions,
@@ -76,30 +75,14 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             all_turns=args.turns == "all",
             batch=args.batch,
             tell=_tell,
-            inspect=inspect,
+            inspect=_inspector(service, questions, settings[BASELINE].datastore),
         )
         if not outcome.samples:
             raise UserError(f"No question could be answered: {next(iter(outcome.skipped.values()))}")
-        common = settings[BASELINE]
         return {
             "machine": _machine(service),
-            "settings": {
-                "questions": args.questions,
-                "limit": args.limit,
-                "asked": [question.id for question in questions if question.id not in outcome.skipped],
-                "skipped": outcome.skipped,
-                "turns": args.turns,
-                "repeats": args.repeats,
-                "batch": args.batch,
-                "s_q": {name: one.s_q or "auto" for name, one in settings.items() if name not in (BASELINE, LIBRARY)},
-                "max_new_tokens": common.max_new_tokens,
-                "temperature": common.temperature,
-                "top_k": common.top_k,
-                "top_p": common.top_p,
-                "seed": common.seed,
-                "datastore": common.datastore,
-            },
-            "methods": report(outcome.samples, list(settings), greedy=common.temperature == 0),
+            "settings": _told(args, settings, questions, outcome.skipped),
+            "methods": report(outcome.samples, list(settings), greedy=settings[BASELINE].temperature == 0),
         }
 
 
@@ -176,6 +159,29 @@ def _inspector(service: Service, questions: list[Question], store: str | None) -
             check_answer(sample.question.id, answer, count, store)
 
     return inspect
+
+
+def _told(
+    args: argparse.Namespace, settings: dict[str, Settings], questions: list[Question], skipped: dict[str, str]
+) -> dict[str, Any]:
+    """All that somebody needs to measure the same again."""
+    common = settings[BASELINE]
+    return {
+        "questions": args.questions,
+        "limit": args.limit,
+        "asked": [question.id for question in questions if question.id not in skipped],
+        "skipped": skipped,
+        "turns": args.turns,
+        "repeats": args.repeats,
+        "batch": args.batch,
+        "s_q": {name: one.s_q or "auto" for name, one in settings.items() if name not in (BASELINE, LIBRARY)},
+        "max_new_tokens": common.max_new_tokens,
+        "temperature": common.temperature,
+        "top_k": common.top_k,
+        "top_p": common.top_p,
+        "seed": common.seed,
+        "datastore": common.datastore,
+    }
 
 
 def _machine(service: Service) -> dict[str, Any]:

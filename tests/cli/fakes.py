@@ -133,6 +133,7 @@ class FakeService:
         self.answers = answers or {}
         self.step = step
         self.asked: list[tuple[str, Settings, bool]] = []
+        self.answers_given: list[FakeAnswer] = []
         self.closed = False
 
     def ask(self, messages: Any, settings: Settings, *, conversation: str | None = None, raw: bool = False) -> Any:
@@ -152,7 +153,9 @@ class FakeService:
             token_bytes={byte: bytes([byte]) for byte in {*prompt.encode(), 1}},
         )
         step = 1 if settings.method == "autoregressive" else self.step
-        return FakeAnswer(trace, self.answers.get(settings.method, prompt.encode()), step, settings.max_new_tokens)
+        script = self.answers.get(settings.method, prompt.encode())
+        self.answers_given.append(FakeAnswer(trace, script, step, settings.max_new_tokens))
+        return self.answers_given[-1]
 
     def profile_key(self) -> ProfileKey:
         return ProfileKey("a test", "float32", 1, "fake")
