@@ -69,7 +69,8 @@
     });
     const answer = rounds.flatMap((round) => round.committed);
     return {
-      key: `${value.created}|${rounds[0]?.startMs ?? ""}|${value.recorded ? 1 : 0}`,
+      // Two answers never agree in all of these; the same answer does, however far it has come.
+      key: [value.created, rounds[0]?.startMs, value.recorded?.date, value.method, ...value.prompt].join(),
       recorded: value.recorded, method: value.method, question: value.question, end: value.end,
       prompt: value.prompt.map((id, position) => ({ kind: "prompt", id, piece: pieceOf(id), position })),
       rounds, answer,

@@ -104,7 +104,7 @@
         rejected: round.count("rejected"), ignored: round.count("ignored"),
       });
 
-    const on = { open: (index) => choose(index), point: (token) => point(token) };
+    const on = { open: (index, token) => choose(index, token), point: (token) => point(token) };
     const stream = tokenStream(words, describe, on);
     const strip = roundStrip(words, roundSummary, on);
     const tree = draftTree(words, describe, on);
@@ -133,7 +133,8 @@
       h(
         "div",
         { class: "av-tree-head" },
-        h("h3", {}, words["view.tree"]), step(-1, words["view.previous"], "◀"), roundTitle, step(1, words["view.next"], "▶"), play,
+        h("h3", {}, words["view.tree"]),
+        step(-1, words["view.previous"], "◀"), step(1, words["view.next"], "▶"), play, roundTitle,
       ),
       tree.element,
       h("p", { class: "av-sources" }, words["view.sources"]),
@@ -161,13 +162,13 @@
       element.dataset.open = round ? index : "";
     }
 
-    function choose(index) {
+    function choose(index, token = null) {
       if (!state.model || index < 0 || index >= state.model.rounds.length) return;
       pause();
       state.chosen = true;
       reveal(Math.max(state.shown, index + 1));
       openRound(index);
-      point(null);
+      point(token);
       live.textContent = roundSummary(state.model.rounds[index]);
     }
 

@@ -59,7 +59,7 @@
     return group;
   }
 
-  // `on.point(token | node | null)` follows hover and focus, `on.open(round)` a click or Enter.
+  // `on.point(token | node | null)` follows hover and focus, `on.open(round, token)` a click or Enter.
   window.sssdDemo.tokenStream = (words, describe, on) => {
     const promptBox = h("div", { class: "ts-prompt-tokens", role: "listbox", "aria-label": words["view.prompt"] });
     const promptCount = h("summary", {});
@@ -81,10 +81,10 @@
     answer.addEventListener("pointerleave", () => on.point(null));
     answer.addEventListener("focusin", (event) => pointed(event) && on.point(dataOf(pointed(event))));
     answer.addEventListener("click", (event) => {
-      if (pointed(event) && getSelection().isCollapsed) on.open(dataOf(pointed(event)).round);
+      if (pointed(event) && getSelection().isCollapsed) on.open(dataOf(pointed(event)).round, dataOf(pointed(event)));
     });
     answer.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && pointed(event)) on.open(dataOf(pointed(event)).round);
+      if (event.key === "Enter" && pointed(event)) on.open(dataOf(pointed(event)).round, dataOf(pointed(event)));
     });
     roving(answer, tokens, () => {});
 

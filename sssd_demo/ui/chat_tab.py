@@ -145,12 +145,13 @@ class _Handlers:
             return "", WORDS["refuse.no_trace"]
         return json.dumps(trace_file.to_json(traces[max(traces)]), separators=(",", ":")), ""
 
-    def restore(self, history: History | None) -> tuple[History, str]:
+    def restore(self, history: History | None) -> tuple[Any, Any]:
         """What the tab held before a reload; a question whose answer was lost goes back into its box."""
-        history = history or []
-        if history and history[-1]["role"] == "user":
+        if not history:
+            return gr.skip(), gr.skip()
+        if history[-1]["role"] == "user":
             return history[:-1], text_of(history[-1])
-        return history, ""
+        return history, gr.skip()
 
     def _session(self, request: gr.Request) -> Session:
         return self._sessions.get(request.session_hash or "")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 
 SHOW_EVERY = 0.08  # seconds between two updates of the page; rounds in between are shown together
 
+Pages = Generator["Page", None, None]
 KEEP = object()  # this part of the page stays as it is
 
 
@@ -77,7 +78,7 @@ def begin_again(host: ServiceHost, session: Session, history: History, position:
     return Page([*history[:position], entry("user", asked)], notice=WORDS["notice.waiting"], running=True)
 
 
-def follow(host: ServiceHost, session: Session, history: History, settings: Callable[[], Settings]) -> Iterator[Page]:
+def follow(host: ServiceHost, session: Session, history: History, settings: Callable[[], Settings]) -> Pages:
     """The answer to the last message of `history`, page by page, until it ends, is stopped or fails."""
     service, turn = host.service, session.turn
     if not session.wanted or turn is None or service is None:

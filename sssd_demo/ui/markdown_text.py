@@ -1,6 +1,6 @@
 r"""Model and visitor text for a Markdown view: tags and pictures in it are shown as written, not obeyed.
 
-Outside of code a backslash goes before whatever would open a tag or load a picture, which is Markdown's own way to
+Outside of code a backslash goes before whatever would open a tag, load a picture or be an entity, which is Markdown's own way to
 say "literally". `plain` takes the backslashes away again, so what the model is asked is what was written.
 """
 
@@ -15,7 +15,8 @@ _CODE = re.compile(
     r"|(?<![`\\])(?P<ticks>`+)(?!`)(?P<span>(?:(?!\n[ \t]*\n).)*?)(?<!`)(?P=ticks)(?!`)",
     re.DOTALL | re.MULTILINE,
 )
-_OPENERS = r"<(?=[A-Za-z/!?])|!(?=\[)"
+# Tags, pictures, entities. Backslashes may already stand before the "!" of "<![".
+_OPENERS = r"<(?=\\*[A-Za-z/!?])|!(?=\[)|&(?=#?[A-Za-z0-9]+;)"
 _LITERAL = re.compile(rf"(\\*)({_OPENERS})")
 
 

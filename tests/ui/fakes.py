@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from types import SimpleNamespace
+from typing import cast
 
 from sssd_demo.errors import UserError
-from sssd_demo.service import Settings
-from sssd_demo.trace import EMPTY_VERIFIED_TREE, ROOT, Fate, Round, Source, Trace, VerifiedTree
+from sssd_demo.service import Service, Settings
+from sssd_demo.trace import EMPTY_VERIFIED_TREE, ROOT, Fate, Law, Round, Source, Trace, VerifiedTree
+from sssd_demo.ui.service_host import OpenService
 
 END = b"<|im_end|>"
 _WORDS = re.compile(rb" ?[A-Za-z]+|\n|[\x80-\xff]| ?[^A-Za-z\n\x80-\xff]")
@@ -98,12 +100,13 @@ def verify(nodes: list[tuple[int, int, Source, int]], answer: list[int]) -> tupl
     ]
     chance = {"accepted": 0.93, "rejected": 0.04, "ignored": 0.2}
     tokens, parents, sources, matches = zip(*nodes, strict=True)
+    point: Law = "point"
     return (
         VerifiedTree(
             tokens=tokens,
             parents=parents,
             probs=tuple(0.6 / (1 + n) for n in range(len(nodes))),
-            laws=("point",) * len(nodes),
+            laws=(point,) * len(nodes),
             sources=sources,
             match_lengths=matches,
             target_probs=tuple(chance[fate] for fate in fates),
@@ -223,6 +226,11 @@ class FakeService:
     def close(self) -> None:
         for answer in self.answers:
             answer.cancel()
+
+
+def opens(service: FakeService) -> OpenService:
+    """What the app takes to open its service, giving `service` at once."""
+    return lambda progress: cast(Service, service)
 
 
 def wait_until(what, seconds: float = 10.0) -> None:

@@ -1,0 +1,346 @@
+"""What a visitor does in the Chat tab, in a real browser, with answers that are scripted."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from sssd_demo import trace_file
+from sssd_demo.errors import UserError
+from sssd_demo.ui import frame
+from sssd_demo.ui.launch import launch
+from tests.browser.conftest import (
+    ANSWERS,
+    HOSTILE,
+    ask,
+    open_app,
+    reply,
+    screenshot,
+    type_and_send,
+    upload,
+    wait_for_answer,
+)
+from tests.ui.fakes import FakeService, make_trace, opens, wait_until
+
+pytestmark = pytest.mark.browser
+
+USER, MODEL = "#conversation .user", "#conversation .bot"
+
+
+def bubbles(page: Page, selector: str) -> list[str]:
+    return page.locator(f"{selector} .message-content, {selector} .md").all_inner_texts()
+
+
+def token_text(page: Page) -> str:
+    """The text of all tokens of the answer as a copy would have it."""
+    return page.locator(".ts-answer").evaluate("element => element.textContent")
+
+
+def test_ask_see_fates_open_a_round_and_step(page: Page):
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    assert token_text(page) == ANSWERS["cat"]
+    for fate in ("accepted", "bonus", "plain"):
+        expect(page.locator(f".ts-token.fate-{fate}").first).to_be_visible()
+    expect(page.locator(".fg-verdict")).to_contain_text("right guesses")
+    page.locator(".rs-bar").nth(2).click()
+    expect(page.locator(".answer-view")).to_have_attribute("data-open", "2")
+    expect(page.locator(".ts-round.is-open")).to_have_attribute("data-round", "2")
+    expect(page.locator(".rs-bar.is-open")).to_have_attribute("data-round", "2")
+    in_tree = page.locator(".dt-node.dt-accepted .dt-label").all_inner_texts()
+    in_text = page.locator(".ts-round.is-open .fate-accepted").all_text_contents()
+    assert [label.replace("·", " ").replace("⏎", "\n") for label in in_tree] == in_text
+    page.get_by_role("button", name="Next round").click()
+    expect(page.locator(".answer-view")).to_have_attribute("data-open", "3")
+    screenshot(page, "chat_light")
+
+
+def test_the_whole_view_can_be_used_with_the_keyboard(page: Page):
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    page.locator(".rs-scroll").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".answer-view")).to_have_attribute("data-open", "1")
+    page.locator('.ts-answer [tabindex="0"]').focus()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    last = page.locator(".ts-round").count() - 1
+    expect(page.locator(".answer-view")).to_have_attribute("data-open", str(last))
+    expect(page.locator(".av-detail")).to_contain_text("model's p")
+    expect(page.locator(".av-live")).to_contain_text("added")
+
+
+def test_a_drafts_origin_is_lit_up(page: Page):
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    page.locator(".ts-token.fate-accepted").last.click()
+    page.locator(".dt-node.dt-accepted").first.hover()
+    expect(page.locator(".av-origin")).to_contain_text("copied from")
+    lit = page.locator(".ts-scroll .is-matched")
+    expect(lit.first).to_be_attached()
+    assert page.locator(".av-origin .is-copied").inner_text()
+
+
+def test_hostile_text_is_shown_as_written_and_nothing_of_it_runs(page: Page):
+    title = page.title()
+    ask(page, f"hostile {HOSTILE}")
+    wait_for_answer(page)
+    assert token_text(page) == HOSTILE
+    assert page.title() == title
+    assert page.locator("#conversation img[src='x'], #answer img, #answer script").count() == 0
+    shown = page.locator(MODEL).last.inner_text()
+    for literal in (
+        "<img src=x onerror=",
+        "${document.title='ran'}",
+        "</script>",
+        "{{x}}",
+        "<b>bold</b>",
+        "&lt;kept&gt;",
+    ):
+        assert literal in shown
+        assert literal in page.locator(USER).last.inner_text()
+    assert "\ufffd" not in page.content()
+    expect(page.locator(".ts-sign[data-sign='U+202E']")).to_be_attached()
+    screenshot(page, "chat_hostile")
+
+
+def test_stop_ends_the_answer_and_no_round_follows(page: Page, service: FakeService):
+    ask(page, "a long one")
+    expect(page.locator(".ts-round").nth(3)).to_be_attached()
+    page.locator("#stop").click()
+    wait_for_answer(page)
+    rounds = page.locator(".ts-round").count()
+    assert service.answers[-1].closed.is_set()
+    assert rounds == len(service.answers[-1].trace.rounds) < 500
+    expect(page.locator(".fg-verdict")).to_contain_text("Stopped after")
+    ask(page, "the cat again")
+    wait_for_answer(page)
+    assert token_text(page) == ANSWERS["cat"]
+
+
+def test_turns_build_on_the_visible_conversation(page: Page, service: FakeService):
+    ask(page, "first words")
+    wait_for_answer(page)
+    ask(page, "something <b>other</b> please")
+    wait_for_answer(page)
+    assert [message["content"] for message in service.asked[-1][0]] == [
+        "first words",
+        "You said: first words",
+        "something <b>other</b> please",
+    ]
+    page.get_by_role("button", name="Retry").click()
+    wait_until(lambda: len(service.asked) and service.asked[-1] is not service.asked[-2])
+    wait_for_answer(page)
+    expect(page.locator(MODEL)).to_have_count(2)
+    assert service.asked[-1][0] == service.asked[-2][0]
+
+
+def test_an_edit_says_what_it_removes_and_can_be_undone(page: Page, service: FakeService):
+    for text in ("one", "two", "three"):
+        ask(page, text)
+        wait_for_answer(page)
+    page.locator(USER).first.hover()
+    page.get_by_role("button", name="Edit").first.click()
+    page.locator("#conversation textarea").fill("changed")
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator(".notice")).to_contain_text("4 later messages")
+    assert [message["content"] for message in service.asked[-1][0]] == ["changed"]
+    expect(page.locator(USER)).to_have_count(1)
+    page.locator("#undo").click()
+    expect(page.locator(USER)).to_have_count(3)
+    ask(page, "four")
+    wait_for_answer(page)
+    said = [message["content"] for message in service.asked[-1][0] if message["role"] == "user"]
+    assert said == ["one", "two", "three", "four"]
+
+
+def test_new_chat_forgets_and_begins_a_new_conversation(page: Page, service: FakeService):
+    ask(page, "secret words")
+    wait_for_answer(page)
+    page.locator("#new-chat").click()
+    expect(page.locator(USER)).to_have_count(0)
+    ask(page, "hello")
+    wait_for_answer(page)
+    assert len(service.asked[-1][0]) == 1
+    assert service.asked[-1][2] != service.asked[-2][2]
+    assert service.asked[-2][2] in service.forgotten
+
+
+def test_a_refused_message_stays_in_its_box(page: Page):
+    type_and_send(page, "x" * 4001)
+    expect(page.locator(".notice")).to_contain_text("2,048")
+    expect(page.locator("#message textarea")).to_have_value("x" * 4001)
+    expect(page.locator(USER)).to_have_count(0)
+    type_and_send(page, "   ")
+    expect(page.locator(".notice")).to_contain_text("empty")
+
+
+def test_shift_enter_writes_a_new_line(page: Page):
+    page.locator("#message textarea").fill("a")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("b")
+    expect(page.locator("#message textarea")).to_have_value("a\nb")
+
+
+def test_a_reload_keeps_the_conversation_and_a_lost_question(page: Page, app):
+    ask(page, "remember me")
+    wait_for_answer(page)
+    ask(page, "a long one")
+    expect(page.locator(".ts-round").nth(2)).to_be_attached()
+    page.reload()
+    expect(page.locator(USER)).to_have_count(1)
+    expect(page.locator("#message textarea")).to_have_value("a long one")
+
+
+def test_leaving_the_page_frees_its_place(browser: Browser, app, service: FakeService):
+    context = browser.new_context()
+    page = context.new_page()
+    open_app(page, app.url)
+    ask(page, "a long one")
+    expect(page.locator(".ts-round").nth(2)).to_be_attached()
+    answer = service.answers[-1]
+    context.close()
+    wait_until(answer.closed.is_set, seconds=5)
+    assert len(answer.trace.rounds) < 400
+
+
+def test_a_trace_is_saved_and_replayed(page: Page, tmp_path):
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    with page.expect_download() as download:
+        page.locator("#export").click()
+    path = tmp_path / "mine.json"
+    download.value.save_as(path)
+    assert trace_file.load(path).finish_reason == "end_of_text"
+    page.locator("#new-chat").click()
+    expect(page.locator(".answer-view")).to_have_attribute("data-state", "empty")
+    upload(page, path)
+    expect(page.locator(".answer-view")).to_have_attribute("data-state", "recorded")
+    expect(page.locator(".av-badge")).to_have_text("recorded")
+    expect(page.locator(".av-caption")).to_contain_text("test bench, 2 threads")
+    expect(page.locator(".ts-end").last).to_be_attached()
+    assert token_text(page) == ANSWERS["cat"]
+
+
+def test_a_bad_trace_file_gets_one_sentence(page: Page, tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps({"version": 7}))
+    upload(page, path)
+    expect(page.locator(".notice")).to_have_text(re.compile("version 7.*only version 1"))
+    expect(page.locator(".answer-view")).to_have_attribute("data-state", "empty")
+
+
+def test_an_earlier_answer_can_be_looked_at_again(page: Page):
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    ask(page, "something other")
+    wait_for_answer(page)
+    assert token_text(page) == ANSWERS["other"]
+    page.locator(f"{MODEL} .md").first.click()
+    expect(page.locator(".ts-answer")).to_contain_text("cat")
+    assert token_text(page) == ANSWERS["cat"]
+
+
+def test_an_example_asks_at_once(page: Page, service: FakeService):
+    page.get_by_text("one sentence, three times").click()
+    wait_for_answer(page)
+    assert service.asked[-1][0][0]["content"].startswith("Write the sentence")
+
+
+def test_dark_and_narrow(browser: Browser, app):
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    open_app(page, f"{app.url}?__theme=dark")
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    boxes = [page.locator(name).bounding_box() for name in ("#conversation", "#ask", "#answer", "#privacy")]
+    tops = [box["y"] for box in boxes if box]
+    assert len(tops) == 4
+    assert tops == sorted(tops)
+    screenshot(page, "chat_phone_dark", full_page=True)
+    context.close()
+
+
+def test_two_visitors_do_not_mix(browser: Browser, app, service: FakeService):
+    contexts = [browser.new_context() for _ in range(2)]
+    pages = [context.new_page() for context in contexts]
+    for page in pages:
+        open_app(page, app.url)
+    ask(pages[0], "a long one")
+    ask(pages[1], "the cat please")
+    wait_for_answer(pages[1])
+    assert token_text(pages[1]) == ANSWERS["cat"]
+    pages[0].locator("#stop").click()
+    wait_for_answer(pages[0])
+    assert ANSWERS["long"].startswith(token_text(pages[0]))
+    for context in contexts:
+        context.close()
+
+
+def test_a_page_left_open_over_a_restart_loses_nothing(browser: Browser):
+    first, second = FakeService(reply), FakeService(reply)
+    running = launch(opens(first))
+    port = int(running.url.rstrip("/").rsplit(":", 1)[1])
+    page = browser.new_page()
+    open_app(page, running.url)
+    ask(page, "before the restart")
+    wait_for_answer(page)
+    running.close()
+    running = launch(opens(second), port=port)
+    wait_until(lambda: running.host.service is not None)
+    ask(page, "after it")
+    wait_for_answer(page)
+    asked = [message["content"] for message in second.asked[-1][0]]
+    assert asked == ["before the restart", "You said: before the restart", "after it"]
+    page.close()
+    running.close()
+
+
+def test_the_recorded_run_plays_while_the_model_loads(browser: Browser, monkeypatch):
+    trace = make_trace("the cat please", ANSWERS["cat"], pace_ms=5)
+    monkeypatch.setattr(frame, "recorded_run", lambda: trace)
+    released = threading.Event()
+
+    def open_slowly(progress):
+        progress("fetching the weights", 0.5)
+        released.wait(30)
+        return opens(FakeService())(progress)
+
+    running = launch(open_slowly)
+    page = browser.new_page()
+    page.goto(running.url)
+    expect(page.locator(".frame-head")).to_have_attribute("data-state", "loading")
+    expect(page.locator(".fh-text")).to_contain_text("fetching the weights")
+    expect(page.locator(".av-badge")).to_have_text("recorded")
+    expect(page.locator(".ts-end")).to_be_attached()
+    type_and_send(page, "hello")
+    expect(page.locator(".notice")).to_contain_text("not ready yet")
+    expect(page.locator("#message textarea")).to_have_value("hello")
+    screenshot(page, "loading")
+    released.set()
+    expect(page.locator(".frame-head")).to_have_attribute("data-state", "ready")
+    page.close()
+    running.close()
+
+
+def test_without_a_model_the_page_says_why_and_traces_still_play(browser: Browser, tmp_path):
+    def fail(progress):
+        raise UserError("The model cannot be reached.")
+
+    path = tmp_path / "kept.json"
+    trace_file.save(make_trace("the cat please", ANSWERS["cat"], pace_ms=5), path)
+    running = launch(fail)
+    page = browser.new_page()
+    page.goto(running.url)
+    expect(page.locator(".fh-text")).to_contain_text("The model cannot be reached.")
+    upload(page, path)
+    expect(page.locator(".ts-end")).to_be_attached()
+    assert token_text(page) == ANSWERS["cat"]
+    page.close()
+    running.close()

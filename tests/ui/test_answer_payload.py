@@ -1,0 +1,86 @@
+import json
+
+import pytest
+
+from sssd_demo.trace import Trace
+from sssd_demo.ui.answer_payload import AnswerPayload
+from tests.ui.fakes import make_trace
+
+HOSTILE = [
+    "${alert(1)}",
+    "</script>",
+    "<img src=x onerror=alert(1)>",
+    "\\u \\u0041",
+    "`tick` ```",
+    "{{x}} {{{y}}}",
+    "\ufeffbom",
+    "\u202eright to left\u202c",
+    "zero\u200bwidth",
+    "👩‍🚀🔥🇫🇷 中文 नमस्ते",
+    "a\ttab\r\nand \x00 nothing",
+]
+
+
+def drawn(trace: Trace) -> dict:
+    return json.loads(json.dumps(AnswerPayload(trace).update(trace)))
+
+
+def committed_texts(payload: dict) -> list[str]:
+    """The shown text of each committed token, put together from what travels."""
+    pieces = dict(payload["pieces"])
+    texts = []
+    for round_ in payload["rounds"]:
+        pieces |= round_.get("w", {})
+        path = [node for node, fate in enumerate(round_.get("f", "")) if fate == "a"]
+        ids = [*(round_["t"][node] for node in path), round_["b"]][: round_["k"]]
+        texts += round_.get("x", [pieces[str(id_)] for id_ in ids])
+    return texts
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_travels_as_plain_data_and_comes_out_whole(text: str):
+    trace = make_trace("question", text)
+    assert "".join(committed_texts(drawn(trace))) == text
+    assert AnswerPayload(trace).text == text
+
+
+def test_a_growing_answer_only_adds_rounds_and_ends_like_the_whole_one():
+    whole = make_trace("the cat sat", "the cat sat on the cat and the cat sat")
+    growing = AnswerPayload(Trace(**{**vars(whole), "rounds": (), "finish_reason": None}), frozenset({2}))
+    before: list[dict] = []
+    for count in range(len(whole.rounds) + 1):
+        part = Trace(**{**vars(whole), "rounds": whole.rounds[:count], "finish_reason": None})
+        now = growing.update(part)["rounds"]
+        assert now[:-1] == before[: len(now) - 1]
+        before = now
+    assert growing.update(whole) == AnswerPayload(whole, frozenset({2})).update(whole)
+
+
+def test_fates_and_sources_are_those_of_the_trace():
+    trace = make_trace("a b c a b", "a b c a b c a b c")
+    payload = drawn(trace)
+    for round_, sent in zip(trace.rounds, payload["rounds"], strict=True):
+        assert sent.get("f", "") == "".join(fate[0] for fate in round_.tree.fates)
+        assert sent.get("s", "") == "".join(source[0].upper() for source in round_.tree.sources)
+        assert sent["k"] == len(round_.committed)
+
+
+def test_the_end_token_has_no_text_whether_it_is_known_or_told_by_the_trace():
+    trace = make_trace("q", "done")
+    for ends in (frozenset({2}), frozenset()):
+        assert committed_texts(AnswerPayload(trace, ends).update(trace))[-1] == ""
+
+
+def test_every_token_that_is_drawn_has_its_piece():
+    trace = make_trace("the cat sat on the mat", "the cat sat on the hat " * 3)
+    payload = drawn(trace)
+    known = set(payload["pieces"])
+    for round_ in payload["rounds"]:
+        known |= set(round_.get("w", {}))
+        assert {str(id_) for id_ in [*round_.get("t", []), round_["b"]]} <= known
+
+
+def test_a_recorded_answer_says_where_and_when():
+    trace = make_trace("q", "a")
+    recorded = AnswerPayload(trace, recorded=True).update(trace)["recorded"]
+    assert recorded == {"device": "test bench, 2 threads", "date": "2025-11-29 16:20 UTC"}

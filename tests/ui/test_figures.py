@@ -1,0 +1,56 @@
+from dataclasses import replace
+
+import pytest
+
+from sssd_demo.metrics import summarise
+from sssd_demo.trace import Trace
+from sssd_demo.ui.figures import Yardstick, figures
+from tests.ui.fakes import make_trace
+
+PLAIN = Yardstick(30.0, "14:02")
+COPIED = make_trace("say it twice", "the cat sat on the mat. the cat sat on the mat. the cat sat on the mat.")
+
+
+def test_the_live_figure_ends_at_the_final_one_and_is_never_zero_in_between():
+    for count in range(2, len(COPIED.rounds) + 1):
+        part = replace(COPIED, rounds=COPIED.rounds[:count], finish_reason=None)
+        shown = float(figures(part, PLAIN)["main"][1][0])
+        tokens = sum(len(round_.committed) for round_ in part.rounds[1:])
+        seconds = (part.rounds[-1].end_ms - part.rounds[0].end_ms) / 1000
+        assert shown == pytest.approx(tokens / seconds, abs=0.05)
+    assert shown == pytest.approx(summarise(COPIED).tokens_per_second, abs=0.05)
+
+
+def test_figures_that_are_not_there_yet_are_dashes():
+    begun = replace(COPIED, rounds=COPIED.rounds[:1], finish_reason=None)
+    assert [number for number, _ in figures(begun, None)["main"]] == ["–", "–", "–"]
+    assert figures(begun, PLAIN)["verdict"] == ""
+
+
+def test_the_baseline_says_when_it_was_measured():
+    assert "30.0 tokens per second, measured 14:02" in figures(COPIED, PLAIN)["main"][2][1]
+    assert "not measured yet" in figures(COPIED, None)["main"][2][1]
+
+
+def verdict(trace: Trace, speed: float = 30.0) -> str:
+    return figures(trace, Yardstick(speed, "14:02"))["verdict"]
+
+
+def test_the_verdict_is_honest():
+    assert "Faster here: 2" in verdict(COPIED)
+    assert "Slower here: 0." in verdict(COPIED, speed=200.0)
+    assert "right guesses" in verdict(COPIED)
+    assert "the answer itself" in verdict(COPIED)
+    assert "Speculation off" in verdict(make_trace("q", "some words here", method="autoregressive"))
+    assert "No match found" in verdict(make_trace("q", "a b c d e f"))
+    assert "switched itself off" in verdict(make_trace("q", "a b c d e f", s_q=1))
+    assert "None of" in verdict(make_trace("a b a c", "a d"))
+    assert verdict(replace(COPIED, finish_reason="cancelled")).startswith("Stopped after")
+    assert "Too short" in verdict(make_trace("q", ""))
+
+
+def test_the_counts_add_up():
+    counts = figures(COPIED, PLAIN)["counts"]
+    summary = summarise(COPIED)
+    assert summary.drafted == summary.accepted + summary.rejected + summary.ignored
+    assert f"guessed {summary.drafted} = accepted {summary.accepted}" in counts
