@@ -1,4 +1,5 @@
 import random
+import time
 
 import pytest
 
@@ -32,3 +33,11 @@ def test_any_text_comes_back_as_it_was():
     for _ in range(3000):
         text = "".join(source.choice(parts) for _ in range(source.randrange(14)))
         assert plain(shown(text)) == text
+
+
+def test_the_time_grows_with_the_length_and_not_with_its_square():
+    for part in ("` a `` b ", "```\n", "<b> \\", "`\n\n``", "~~~ `\n"):
+        text = part * 40_000
+        begun = time.process_time()
+        assert plain(shown(text)) == text
+        assert time.process_time() - begun < 5
