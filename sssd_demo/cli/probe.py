@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 def show(result: dict[str, Any]) -> str:
     """Peaks, forward times with a row for each batch and context, and the lengths chosen."""
     lines = [
-        "{device}, {dtype}, {threads} threads".format(**result),
+        "{device}, {dtype}".format(**result),
         f"{result['flops'] / 1e9:.0f} GFLOP/s, {result['bandwidth'] / 1e9:.1f} GB/s, knee {result['knee']:.1f}",
         "",
         "one forward in ms, by tokens per sequence",
@@ -61,10 +61,13 @@ def show(result: dict[str, Any]) -> str:
     for point, milliseconds in result["forward_ms"].items():
         batch, _, rest = point.partition("×")
         length, _, context = rest.partition("@")
-        rows.setdefault(f"{batch:>3} sequences at context {context:>3}:", []).append(f"{length}: {milliseconds:.1f}")
+        rows.setdefault(f"batch {batch:>2}, context {context:>3}:", []).append(f"{length}: {milliseconds:.1f}")
     lines += [f"{row}  {'  '.join(cells)}" for row, cells in rows.items()]
     lines.append("")
-    lines += [f"{batch:>3} sequences: {length} tokens each per round" for batch, length in result["s_q"].items()]
+    lines += [
+        f"batch {batch:>2}: verify {length} tokens of each sequence per round"
+        for batch, length in result["s_q"].items()
+    ]
     return "\n".join(lines)
 
 

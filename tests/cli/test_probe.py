@@ -40,5 +40,5 @@ def test_a_person_sees_a_table(service, capsys):
     assert main(["probe"]) == 0
     printed = capsys.readouterr()
     assert "knee" in printed.out
-    assert "2 sequences at context  64:" in printed.out
+    assert "batch  2, context  64:" in printed.out
     assert "measuring 2 × 1 tokens" in printed.err
