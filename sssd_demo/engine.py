@@ -148,14 +148,14 @@ class Engine:
             except Exception as error:  # a fault must not end the thread that everybody waits for
                 logger.exception("A round failed; its answers are given up")
                 self._give_up(error)
-        for request, stream in self._waiting:
+        for _, stream in self._waiting:
             stream.put(Finished("cancelled", 0, 0))
         while self._running:
             self._finish(self._running[0], "cancelled")
 
     def _take_in(self) -> None:
         """Empty the inbox; wait for it when there is nothing else to do. Jobs run only between answers."""
-        jobs = []
+        jobs: list[Callable[[], None]] = []
         while not self._inbox.empty() or not (self._running or self._waiting or jobs or self._closing):
             item = self._inbox.get()
             if isinstance(item, tuple):

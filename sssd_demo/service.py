@@ -134,7 +134,8 @@ class Service:
         if threads:
             torch.set_num_threads(threads)
         loaded = models.load(model, device=device, dtype=dtype, progress=progress)
-        service = cls(loaded, stores=Stores(stores_folder or default_folder(), loaded.text.fingerprint), threads=threads)
+        stores = Stores(stores_folder or default_folder(), loaded.text.fingerprint)
+        service = cls(loaded, stores=stores, threads=threads)
         if progress:
             progress("measuring this machine", None)
         service.use_profile(load_profile(service.profile_key()) or service.measure_profile())
@@ -163,10 +164,12 @@ class Service:
         `conversation` need not read again what the earlier ones had. Raises `UserError` for an empty or too long
         prompt, an unknown method, or a datastore that is not there or made for another tokenizer.
         """
+        shown: tuple[dict[str, str], ...] = ()
         if isinstance(messages, str):
-            prompt, shown = self.text.encode(messages), ()
+            prompt = self.text.encode(messages)
         else:
-            prompt, shown = self.text.encode_chat(messages), tuple(dict(message) for message in messages)
+            prompt = self.text.encode_chat(messages)
+            shown = tuple(dict(message) for message in messages)
         if settings.datastore:
             self.stores.open(settings.datastore)  # a store that cannot be used is refused here, not in mid-answer
         request = Request(

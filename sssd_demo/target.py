@@ -118,5 +118,3 @@ def ancestry(tree: DraftTree, q: int) -> torch.Tensor:
     for node, parent in enumerate(tree.parents):
         sees[1 + node] |= sees[1 + parent]
     return sees
-
-

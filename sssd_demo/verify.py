@@ -68,9 +68,7 @@ def _greedy_draws(logits: torch.Tensor, parent_rows: torch.Tensor, tokens: torch
     )
 
 
-def _sampled_draws(
-    p: torch.Tensor, coins: Sequence[float], parent_rows: torch.Tensor, tokens: torch.Tensor
-) -> _Draws:
+def _sampled_draws(p: torch.Tensor, coins: Sequence[float], parent_rows: torch.Tensor, tokens: torch.Tensor) -> _Draws:
     """Draw at every row by inverse CDF.
 
     Token x owns the stretch [F(x) − p(x), F(x)) of the cumulative law F. The coin a child x is tested with is the

@@ -6,7 +6,6 @@ import threading
 
 import pytest
 import torch
-from tests.toys import VOCABULARY, OracleSpeculator, toy_model
 
 from sssd_demo.engine import Engine
 from sssd_demo.errors import UserError
@@ -14,6 +13,7 @@ from sssd_demo.request import Request
 from sssd_demo.sampling import Sampling
 from sssd_demo.speculators.autoregressive import Autoregressive
 from sssd_demo.target import Target
+from tests.toys import VOCABULARY, OracleSpeculator, toy_model
 
 MODEL = toy_model()
 CONTEXT = 200
@@ -83,9 +83,7 @@ def test_sampled_text_is_the_same_with_and_without_drafts_alone_and_in_a_batch(m
     alone = [written(engine.submit(request)) for request in requests]
     oracle = OracleSpeculator({request.prompt: text for request, text in zip(requests, alone, strict=True)})
     drafted = make_engine(oracle=oracle)
-    streams = [
-        drafted.submit(Request(request.prompt, "oracle", 25, request.sampling, s_q=8)) for request in requests
-    ]
+    streams = [drafted.submit(Request(request.prompt, "oracle", 25, request.sampling, s_q=8)) for request in requests]
     assert [written(stream) for stream in streams] == alone
     assert len(set(map(tuple, alone))) == 4
     assert any(outcome.path for outcome in oracle.outcomes)

@@ -3,6 +3,8 @@
 In float32, where equal sums give equal tokens. `bench` does the same over a whole question file.
 """
 
+from collections import Counter
+
 import pytest
 import torch
 
@@ -78,7 +80,7 @@ def test_copies_of_the_answers_own_text_are_accepted_and_every_fate_follows_from
     """cases.md 14: colours can be re-derived from the target's own choices."""
     question = "Write a numbered list from 1 to 6. Every item is the sentence: The cat sat on the mat."
     trace = ask(embedded_service, question, method="sssd", s_q=8)
-    by_source = {}
+    by_source: Counter[str] = Counter()
     for round_ in trace.rounds:
         tree, path = round_.tree, round_.tree.accepted_path()
         committed = list(round_.committed)
@@ -88,7 +90,7 @@ def test_copies_of_the_answers_own_text_are_accepted_and_every_fate_follows_from
             depth = tree.depths()[node]
             chosen = committed[depth - 1] if depth <= len(committed) else None
             if fate == "accepted":
-                by_source[tree.sources[node]] = by_source.get(tree.sources[node], 0) + 1
+                by_source[tree.sources[node]] += 1
                 assert parent_is_on_path
                 assert tree.tokens[node] == chosen
             elif fate == "rejected":
@@ -96,7 +98,7 @@ def test_copies_of_the_answers_own_text_are_accepted_and_every_fate_follows_from
                 assert tree.tokens[node] != chosen
                 winner = next((tree.target_probs[n] for n in path if tree.parents[n] == tree.parents[node]), None)
                 assert tree.target_probs[node] <= (round_.bonus_prob if winner is None else winner)
-    assert by_source.get("prompt", 0) + by_source.get("output", 0) > 8
+    assert by_source["prompt"] + by_source["output"] > 8
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.7])

@@ -5,10 +5,10 @@ import random
 
 import pytest
 import torch
-from tests.toys import SHAPES, VOCABULARY, point_tree, random_tree, toy_model
 
 from sssd_demo.target import Target, ancestry
 from sssd_demo.trace import EMPTY_TREE, ROOT
+from tests.toys import SHAPES, VOCABULARY, point_tree, random_tree, toy_model
 
 
 def plain_logits(model, tokens):

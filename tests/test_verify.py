@@ -9,15 +9,16 @@ import itertools
 import random
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 
 import pytest
 import torch
-from tests.toys import point_tree
 
 from sssd_demo.coins import position_coin
 from sssd_demo.sampling import Sampling
 from sssd_demo.trace import EMPTY_TREE, ROOT
 from sssd_demo.verify import cut, verify_point_mass
+from tests.toys import point_tree
 
 GRID = 6
 VOCABULARY = 3
@@ -74,7 +75,8 @@ def inverse_cdf(law, coin):
 
 def accept_everything(tree, text, coin):
     """Seeded bug: the first branch is taken whatever the target says."""
-    tokens, node, children = (), ROOT, tree.children()
+    tokens: tuple[int, ...] = ()
+    node, children = ROOT, tree.children()
     while node in children:
         node = children[node][0]
         tokens += (tree.tokens[node],)
@@ -88,7 +90,8 @@ def one_coin_for_all_depths(tree, text, coin):
 
 def running_sum_with_duplicates(tree, text, coin):
     """Seeded bug: one coin against the running sum of the children's probabilities, duplicates counted twice."""
-    tokens, node, children = (), ROOT, tree.children()
+    tokens: tuple[int, ...] = ()
+    node, children = ROOT, tree.children()
     while True:
         law, u = weights(text + tokens), coin(len(text) + len(tokens)) * GRID
         total, following = 0, None
@@ -102,7 +105,7 @@ def running_sum_with_duplicates(tree, text, coin):
             rest = [0 if token in refused else weight for token, weight in enumerate(law)]
             if not sum(rest):
                 rest = list(law)
-            scaled = (u - total) / (GRID - total) if GRID > total else 0.5
+            scaled = (u - total) / (GRID - total) if total < GRID else 0.5
             running = list(itertools.accumulate(rest))
             return (*tokens, next(token for token, mass in enumerate(running) if scaled * running[-1] < mass))
         node = following
@@ -111,7 +114,8 @@ def running_sum_with_duplicates(tree, text, coin):
 
 def refuse_without_residual(tree, text, coin):
     """Seeded bug: a candidate is tested by p, then the bonus is drawn from p again as if nothing had been refused."""
-    tokens, node, children = (), ROOT, tree.children()
+    tokens: tuple[int, ...] = ()
+    node, children = ROOT, tree.children()
     while True:
         law, u = weights(text + tokens), coin(len(text) + len(tokens)) * GRID
         following = next((child for child in children.get(node, []) if u < law[tree.tokens[child]]), None)
@@ -121,19 +125,20 @@ def refuse_without_residual(tree, text, coin):
         tokens += (tree.tokens[node],)
 
 
+def grid_coin(coins, start, position):
+    """The coin of `position`; what lies beyond the compared tokens does not matter."""
+    return float(coins[position - start]) if position - start < LENGTH else 0.5
+
+
 def joint_law(rule, tree, start=(0,)):
     """Exact law of the first LENGTH tokens when every round drafts `tree` cut to what is still to be written."""
-    counts = Counter()
+    counts: Counter[tuple[int, ...]] = Counter()
     middles = [Fraction(2 * step + 1, 2 * GRID) for step in range(GRID)]
     for coins in itertools.product(middles, repeat=LENGTH):
         text = start
         while len(text) < len(start) + LENGTH:
-
-            def coin(position):
-                return float(coins[position - len(start)]) if position - len(start) < LENGTH else 0.5
-
             drafted = tree if len(text) == len(start) else EMPTY_TREE
-            text += rule(drafted, text, coin)
+            text += rule(drafted, text, partial(grid_coin, coins, len(start)))
         counts[text[len(start) : len(start) + LENGTH]] += 1
     return {text: Fraction(count, GRID**LENGTH) for text, count in counts.items()}
 
@@ -173,26 +178,26 @@ def test_drafts_change_no_token_of_the_text_when_coins_are_keyed_by_position():
         for tree in TREES.values():
             text = (0,)
             while len(text) < 9:
-                text += production(tree, text, lambda position, seed=seed: position_coin(seed, position))
+                text += production(tree, text, partial(position_coin, seed))
             texts.add(text[:9])
         assert len(texts) == 1
 
 
 def sampled_pairs(runs, coin_of):
     """Counts of the first two tokens over `runs` seeds, drafted with branches."""
-    counts = Counter()
+    counts: Counter[tuple[int, ...]] = Counter()
     for seed in range(runs):
-        text = (0,)
+        text: tuple[int, ...] = (0,)
         while len(text) < 3:
             drafted = TREES["branches"] if len(text) == 1 else EMPTY_TREE
-            text += production(drafted, text, lambda position, seed=seed: coin_of(seed, position))
+            text += production(drafted, text, partial(coin_of, seed))
         counts[text[1:3]] += 1
     return counts
 
 
 def chi_square(counts, runs):
     """Pearson's statistic against the target's law of the first two tokens; impossible pairs count as infinite."""
-    law = Counter()
+    law: Counter[tuple[int, ...]] = Counter()
     for text, mass in target_law().items():
         law[text[:2]] += mass
     if set(counts) - set(law):
@@ -225,12 +230,11 @@ def test_a_recorded_coin_below_the_recorded_probability_is_what_accepted_means()
     for seed in range(300):
         tree = rng.choice([TREES["chain"], TREES["branches"], TREES["every child"]])
         text = (0,) * rng.randint(1, 4)
-        coin = lambda position, seed=seed: position_coin(seed, position)  # noqa: E731
+        coin = partial(position_coin, seed)
         verdict = verify_point_mass(tree, tree_logits(text, tree), SAMPLING, len(text), coin)
         for fate, u, p in zip(verdict.tree.fates, verdict.tree.coins, verdict.tree.target_probs, strict=True):
-            if fate == "ignored":
-                assert u is None
-            else:
+            assert (u is None) == (fate == "ignored")
+            if u is not None:
                 assert (u < p) == (fate == "accepted")
 
 

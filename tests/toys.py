@@ -9,7 +9,7 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from sssd_demo.speculators.protocol import Outcome, Sequence
-from sssd_demo.trace import ROOT, DraftTree
+from sssd_demo.trace import ROOT, DraftTree, Law, Source
 
 VOCABULARY = 32
 
@@ -50,12 +50,14 @@ def toy_model(kind: str = "llama", *, seed: int = 0, dtype: torch.dtype = torch.
 
 def point_tree(tokens: Seq[int], parents: Seq[int]) -> DraftTree:
     count = len(tokens)
+    law: Law = "point"
+    source: Source = "prompt"
     return DraftTree(
         tokens=tuple(tokens),
         parents=tuple(parents),
         probs=(0.5,) * count,
-        laws=("point",) * count,
-        sources=("prompt",) * count,
+        laws=(law,) * count,
+        sources=(source,) * count,
         match_lengths=(1,) * count,
     )
 
