@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         return {
             "machine": _machine(service),
             "settings": _told(args, settings, questions, outcome.skipped),
-            "methods": report(outcome.samples, list(settings), greedy=settings[BASELINE].temperature == 0),
+            "methods": report(outcome.samples, list(settings)),
         }
 
 
@@ -96,7 +96,7 @@ def show(result: dict[str, Any]) -> str:
     table = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
     machine, settings = result["machine"], result["settings"]
     table.append("")
-    table.append(f"{len(settings['asked'])} questions, {settings['repeats']} repeats; median (p25 to p75)")
+    table.append(f"{len(settings['asked'])} questions, {settings['repeats']} repeats; mean · median (p25 to p75)")
     table.append("{cpu}, {threads} threads, {dtype}, torch {torch}, {date}".format(**machine))
     return "\n".join(table)
 
@@ -104,13 +104,11 @@ def show(result: dict[str, Any]) -> str:
 def _cell(figure: dict[str, float] | None, form: str) -> str:
     if figure is None:
         return "-"
-    middle, low, high = (form.format(figure[key]) for key in ("median", "p25", "p75"))
-    return f"{middle} ({low} to {high})"
+    mean, middle, low, high = (form.format(figure[key]) for key in ("mean", "median", "p25", "p75"))
+    return f"{mean} · {middle} ({low} to {high})"
 
 
 def _same(overall: dict[str, Any]) -> str:
-    if overall["identical_to_autoregressive"] is None:
-        return "sampled"
     return "yes" if overall["identical_to_autoregressive"] else f"{len(overall['differences'])} differ"
 
 
