@@ -58,7 +58,7 @@
           h("code", { class: `av-token fate-${token.fate}` }, visible(token.piece) || words["view.no_bytes"]),
           h("b", {}, words[`fate.${token.fate}.name`]),
           token.letter ? h("span", {}, `${token.letter} · ${words[`source.${token.source}`]}`) : null,
-          token.match ? fact(words["fact.match"], fill(words["fact.match_value"], { n: token.match })) : null,
+          token.match ? fact(words["fact.match"], token.match) : null,
           fact(words["fact.probability"], token.prob.toFixed(3)),
           token.coin !== null && token.coin !== undefined ? fact(words["fact.coin"], token.coin.toFixed(3)) : null,
           token.score !== undefined ? fact(words["fact.score"], token.score.toFixed(3)) : null,

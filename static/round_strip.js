@@ -1,7 +1,7 @@
 // One bar a round. Above the line: the tokens it appended. Below: the drafts that were for nothing, same scale.
 (() => {
   const { h, s, fill } = window.sssdDemo;
-  const HEIGHT = 76;
+  const HEIGHT = 62;
   const GAP = 2;
 
   function layout(rounds, width) {

@@ -12,7 +12,7 @@ from sssd_demo.ui.components import answer_view, figures_strip, notice
 from sssd_demo.ui.settings_panel import SettingsPanel, first_row, more
 from sssd_demo.ui.words import WORDS
 
-EXAMPLES = ("sentence", "paragraph", "code", "loses")
+EXAMPLES = ("sentence", "paragraph", "code", "poem", "loses")
 
 
 @dataclass(frozen=True)

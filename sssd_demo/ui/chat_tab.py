@@ -29,6 +29,7 @@ TRACE_NAME = "sssd_demo_trace.json"
 
 _QUIET: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 _AT_ONCE: dict[str, Any] = {**_QUIET, "queue": False}
+_UNCHANGED = [gr.skip()] * 8  # one for each part of the page
 
 
 def chat_tab(
@@ -110,8 +111,12 @@ class _Handlers:
 
     def follow(self, history: History | None, request: gr.Request, *settings: Any) -> Iterator[list[Any]]:
         session = self._session(request)
+        drawn = False
         for page in chat_turn.follow(self._host, session, history or [], lambda: settings_from(*settings)):
+            drawn = True
             yield _drawn(page)
+        if not drawn or session.left:
+            yield _UNCHANGED  # Gradio sends the last value once more at the end, and empties all if there is none
 
     def stop(self, request: gr.Request) -> list[Any]:
         page = chat_turn.stop(self._session(request))
@@ -127,7 +132,7 @@ class _Handlers:
     def look_back(self, chosen: gr.SelectData, request: gr.Request) -> list[Any]:
         session = self._session(request)
         if session.wanted:
-            return [gr.skip()] * 8
+            return _UNCHANGED
         return _drawn(chat_turn.look_back(session, _position(chosen.index), self._host.service))
 
     def replay(self, path: str, request: gr.Request) -> list[Any]:

@@ -22,7 +22,7 @@ from sssd_demo.ui.words import WORDS
 
 logger = logging.getLogger(__name__)
 
-TICK_LOADING, TICK_READY = 1.0, 4.0  # seconds between looks at the model's state
+TICK_LOADING, TICK_READY = 1.0, 2.0  # seconds between looks at the model's state
 
 
 def build(host: ServiceHost) -> gr.Blocks:

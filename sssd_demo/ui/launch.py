@@ -60,7 +60,7 @@ def launch(open_service: OpenService, *, host: str | None = None, port: int | No
             server_name=host or default_host(), server_port=port, prevent_thread_lock=True, **_look(), **_rules()
         )
     except OSError as error:
-        raise UserError(WORDS["refuse.port"].format(port=port or WORDS["refuse.any_port"])) from error
+        raise UserError(WORDS["refuse.port" if port else "refuse.no_port"].format(port=port)) from error
     service_host.start()
     return RunningApp(demo, service_host, url)
 

@@ -37,17 +37,22 @@ class SettingsPanel:
 
 
 def first_row() -> tuple[gr.Dropdown, gr.Dropdown, gr.Dropdown]:
-    """Method, length and store: what a visitor changes to compare."""
+    """Method, length and store: what a visitor changes to compare.
+
+    Other values than those listed are let through: what a model offers is known only once it is loaded, any length
+    can be typed, and the service refuses what it does not know in a sentence of its own.
+    """
     default = Settings()
-    method = gr.Dropdown([default.method], value=default.method, label=WORDS["set.method"], min_width=110)
-    s_q = gr.Dropdown(
-        [(WORDS["set.s_q_auto"], AUTO), *((str(n), str(n)) for n in S_Q_CHOICES)],
-        value=AUTO,
-        label=WORDS["set.s_q"],
-        min_width=80,
+    lengths = [(WORDS["set.s_q_auto"], AUTO), *((str(n), str(n)) for n in S_Q_CHOICES)]
+    return (
+        _choice([(default.method, default.method)], default.method, "set.method"),
+        _choice(lengths, AUTO, "set.s_q"),
+        _choice([(WORDS["set.store_none"], NO_STORE)], NO_STORE, "set.store"),
     )
-    store = gr.Dropdown([(WORDS["set.store_none"], NO_STORE)], value=NO_STORE, label=WORDS["set.store"], min_width=80)
-    return method, s_q, store
+
+
+def _choice(choices: list[tuple[str, str]], value: str, label: str) -> gr.Dropdown:
+    return gr.Dropdown(choices, value=value, label=WORDS[label], min_width=80, allow_custom_value=True)
 
 
 def more() -> tuple[gr.Slider, gr.Number, gr.Slider, gr.Slider, gr.Number]:

@@ -41,8 +41,7 @@ WORDS = {
     "view.rounds_hint": "one bar a round: above the line what it added, below wrong guesses; click or use ← →",
     "view.tree": "Guesses of a round",
     "view.sources": (
-        "Copied from: P the prompt · O the answer itself · D the datastore · R recycled · M draft model."
-        " On the lines: how probable the model finds the token."
+        "P prompt · O own answer · D datastore · R recycled · M draft model · number = the model's probability"
     ),
     "view.root": "start",
     "view.round": "round {n}",
@@ -80,8 +79,7 @@ WORDS = {
     "source.recycled": "recycled predictions",
     "source.model": "the draft model",
     "source.jacobi": "parallel guesses",
-    "fact.match": "match",
-    "fact.match_value": "{n} tokens",
+    "fact.match": "match length",
     "fact.probability": "model's p",
     "fact.coin": "coin",
     "fact.score": "guess's score",
@@ -137,8 +135,8 @@ WORDS = {
     "refuse.loading": "The model is not ready yet; your message is still in the box.",
     "refuse.busy": "An answer is being written; stop it or wait for its end.",
     "refuse.fault": "Something went wrong here; it was noted, and the app goes on.",
-    "refuse.port": "{port} is in use; choose another with --port.",
-    "refuse.any_port": "Every port that was tried",
+    "refuse.port": "Port {port} is in use; choose another with --port.",
+    "refuse.no_port": "No port could be opened; choose one with --port.",
     "refuse.no_trace": "There is no answer to save yet.",
     "refuse.too_long": "An answer here may have at most {longest} tokens, but {asked} were asked for.",
     "refuse.whole": "{name} must be a whole number, but is {value!r}.",
@@ -152,7 +150,6 @@ WORDS = {
     # settings
     "set.method": "method",
     "set.s_q": "length s_q",
-    "set.s_q_hint": "tokens the model checks per round, its own included; auto = chosen for this machine",
     "set.s_q_auto": "auto",
     "set.store": "datastore",
     "set.store_none": "none",
@@ -168,19 +165,21 @@ WORDS = {
     # example prompts
     "example.sentence.title": "The sceptic's test: one sentence, three times",
     "example.sentence.text": "Write the sentence 'The cat sat on the mat.' three times.",
-    "example.paragraph.title": "The same paragraph three times: copies two and three are nearly free",
+    "example.paragraph.title": "A paragraph, three times: most can be copied",
     "example.paragraph.text": (
-        "Write the following paragraph three times, word for word: 'In spring the river rises. The meadow by the old"
-        " mill turns to a lake, and the herons come back to fish between the drowned fences.'"
+        "Copy this paragraph three times:\n\nIn spring the river rises. The meadow by the old mill turns to a lake, and"
+        " the herons come back to fish between the drowned fences."
     ),
-    "example.code.title": "Code to change a little: most of it is copied",
+    "example.code.title": "Code to change a little: most of it stays",
     "example.code.text": (
         "Rename the function 'area' to 'surface' and repeat the whole code:\n\n```python\ndef area(width, height):\n"
         "    if width < 0 or height < 0:\n        raise ValueError('negative size')\n    return width * height\n\n\n"
         "def volume(width, height, depth):\n    return area(width, height) * depth\n```"
     ),
-    "example.loses.title": "Where it loses: new words, nothing to copy",
-    "example.loses.text": "Invent twelve unusual names for a small blue planet, one a line, no name like another.",
+    "example.poem.title": "A poem: the answer's own lines become guesses",
+    "example.poem.text": "Write a short poem about a lighthouse.",
+    "example.loses.title": "Where it loses: new words, little to copy",
+    "example.loses.text": "Why is the sky blue? Answer in three sentences.",
 }
 
 _SENT_TO_BROWSER = ("view.", "fate.", "source.", "fact.", "legend.", "head.")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from sssd_demo.ui import frame
 from sssd_demo.ui.launch import RunningApp, launch
 from tests.ui.fakes import FakeService, opens, wait_until
 
@@ -44,7 +45,9 @@ def service() -> FakeService:
 
 @pytest.fixture(scope="session")
 def app(service: FakeService) -> Iterator[RunningApp]:
-    running = launch(opens(service))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frame, "recorded_run", lambda: None)
+        running = launch(opens(service))
     wait_until(lambda: running.host.service is not None)
     yield running
     running.close()

@@ -172,6 +172,19 @@ def test_new_chat_forgets_and_begins_a_new_conversation(page: Page, service: Fak
     assert service.asked[-2][2] in service.forgotten
 
 
+def test_a_new_chat_in_mid_answer_stays_empty(page: Page, service: FakeService):
+    ask(page, "a long one")
+    expect(page.locator(".ts-round").nth(3)).to_be_attached()
+    page.locator("#new-chat").click()
+    wait_until(service.answers[-1].closed.is_set)
+    expect(page.locator(".answer-view")).to_have_attribute("data-state", "empty")
+    expect(page.locator(USER)).to_have_count(0)
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    assert token_text(page) == ANSWERS["cat"]
+    expect(page.locator(USER)).to_have_count(1)
+
+
 def test_a_refused_message_stays_in_its_box(page: Page):
     type_and_send(page, "x" * 4001)
     expect(page.locator(".notice")).to_contain_text("2,048")
@@ -323,6 +336,8 @@ def test_the_recorded_run_plays_while_the_model_loads(browser: Browser, monkeypa
     type_and_send(page, "hello")
     expect(page.locator(".notice")).to_contain_text("not ready yet")
     expect(page.locator("#message textarea")).to_have_value("hello")
+    expect(page.locator("#send")).to_have_text("Send")
+    expect(page.locator(".answer-view")).to_have_attribute("data-state", "recorded")
     screenshot(page, "loading")
     released.set()
     expect(page.locator(".frame-head")).to_have_attribute("data-state", "ready")
