@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sssd_demo.bench.figures import Sample, spread, report
+from sssd_demo.bench.figures import Sample, report, spread
 from sssd_demo.bench.lanes import Reply
 from sssd_demo.questions import Question
 from tests.bench.fakes import reply
