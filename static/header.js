@@ -13,14 +13,27 @@
       type: "button", class: "av-button fh-theme", "aria-label": words["head.theme"], title: words["head.theme"],
       onclick: () => document.body.classList.toggle("dark"),
     }, "◐");
+    const model = h("p", {});
+    const about = h("div", { class: "fh-about", id: "about" }, h("p", {}, words["head.about"]), model);
+    const help = h("button", {
+      type: "button", class: "av-button fh-help", "aria-label": words["head.help"], title: words["head.help"],
+      "aria-controls": "about", "aria-expanded": "false",
+      onclick: () => {
+        about.hidden = !about.hidden;
+        help.setAttribute("aria-expanded", String(!about.hidden));
+      },
+    }, "?");
+    about.hidden = true;
     element.replaceChildren(
-      h("div", { class: "fh-name" }, h("strong", {}, words["head.name"]), h("span", {}, words["head.tagline"])), status, theme,
+      h("div", { class: "fh-name" }, h("strong", {}, words["head.name"]), h("span", {}, words["head.tagline"])),
+      status, theme, help, about,
     );
 
     function render() {
-      const value = props.value ?? { state: "loading", text: "", fraction: null };
+      const value = props.value ?? { state: "loading", text: "", about: "", fraction: null };
       element.dataset.state = value.state;
       text.textContent = value.text;
+      model.textContent = value.about;
       bar.hidden = value.state !== "loading";
       if (value.fraction === null) bar.removeAttribute("value");
       else bar.value = value.fraction;

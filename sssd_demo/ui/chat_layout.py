@@ -9,6 +9,7 @@ import gradio as gr
 from sssd_demo.trace import Trace
 from sssd_demo.ui.answer_payload import AnswerPayload
 from sssd_demo.ui.components import answer_view, figures_strip, notice
+from sssd_demo.ui.figures import figures
 from sssd_demo.ui.settings_panel import SettingsPanel, first_row, more
 from sssd_demo.ui.words import WORDS
 
@@ -36,7 +37,7 @@ class ChatLayout:
 
 def build(recorded: Trace | None) -> ChatLayout:
     """Lay the tab out inside the current block. `recorded` is shown until there is an answer."""
-    figures = figures_strip(elem_id="figures")
+    strip = figures_strip(figures(recorded, None, recorded=True) if recorded else None, elem_id="figures")
     with gr.Row(elem_id="chat-columns"):
         with gr.Column(scale=5, min_width=330, elem_id="chat-left"):
             chatbot = _conversation()
@@ -73,7 +74,7 @@ def build(recorded: Trace | None) -> ChatLayout:
             shown = AnswerPayload(recorded, recorded=True).update(recorded) if recorded else None
             answer = answer_view(shown, elem_id="answer")
     return ChatLayout(
-        figures=figures,
+        figures=strip,
         chatbot=chatbot,
         notice=said,
         message=message,

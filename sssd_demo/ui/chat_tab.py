@@ -69,7 +69,7 @@ def chat_tab(
     layout.stop.click(handlers.stop, None, page, **_AT_ONCE)
     gr.on([layout.new.click, layout.chatbot.clear], handlers.new, None, page, **_AT_ONCE).then(**keep)
     layout.undo.click(handlers.undo, None, page, **_AT_ONCE).then(**keep)
-    layout.chatbot.select(handlers.look_back, None, page, **_AT_ONCE)
+    layout.chatbot.select(handlers.look_back, [layout.chatbot], page, **_AT_ONCE)
     layout.upload.upload(handlers.replay, [layout.upload], page, **_AT_ONCE)
     layout.export.click(handlers.export, None, [layout.trace_text, layout.notice], **_AT_ONCE).then(
         None,
@@ -129,26 +129,26 @@ class _Handlers:
     def undo(self, request: gr.Request) -> list[Any]:
         return _drawn(chat_turn.undo(self._session(request)))
 
-    def look_back(self, chosen: gr.SelectData, request: gr.Request) -> list[Any]:
-        session = self._session(request)
-        if session.wanted:
+    def look_back(self, history: History, chosen: gr.SelectData, request: gr.Request) -> list[Any]:
+        session, position = self._session(request), _position(chosen.index)
+        if session.wanted or history[position]["role"] != "assistant":
             return _UNCHANGED
-        return _drawn(chat_turn.look_back(session, _position(chosen.index), self._host.service))
+        return _drawn(chat_turn.look_back(session, position, self._host.service))
 
     def replay(self, path: str, request: gr.Request) -> list[Any]:
-        running = self._session(request).wanted
-        if running:
+        session = self._session(request)
+        if session.wanted:
             return _drawn(Page(notice=WORDS["refuse.busy"], running=True))
         try:
-            return _drawn(chat_turn.replayed(trace_file.load(Path(path)), Path(path).name))
+            return _drawn(chat_turn.replayed(session, trace_file.load(Path(path)), Path(path).name))
         except UserError as error:
             return _drawn(Page(notice=str(error)))
 
     def export(self, request: gr.Request) -> tuple[str, str]:
-        traces = self._session(request).traces
-        if not traces:
+        trace = self._session(request).shown
+        if trace is None:
             return "", WORDS["refuse.no_trace"]
-        return json.dumps(trace_file.to_json(traces[max(traces)]), separators=(",", ":")), ""
+        return json.dumps(trace_file.to_json(trace), separators=(",", ":")), ""
 
     def restore(self, history: History | None) -> tuple[Any, Any]:
         """What the tab held before a reload; a question whose answer was lost goes back into its box."""

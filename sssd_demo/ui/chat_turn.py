@@ -114,7 +114,7 @@ def undo(session: Session) -> Page:
     turn, session.turn = session.turn, None
     if turn is None or session.running is not None:
         return Page(notice="")
-    session.traces = turn.traces
+    session.traces, session.shown = turn.traces, None
     return Page(history=turn.history, answer=None, figures=None)
 
 
@@ -123,14 +123,16 @@ def look_back(session: Session, position: int, service: Service | None) -> Page:
     trace = session.traces.get(position)
     if trace is None:
         return Page(notice=WORDS["notice.trace_gone"])
+    session.shown = trace
     return Page(answer=AnswerPayload(trace).update(trace), figures=figures(trace, yardstick(service)))
 
 
-def replayed(trace: Trace, name: str) -> Page:
+def replayed(session: Session, trace: Trace, name: str) -> Page:
     """A recorded answer in place of a live one; the conversation stays."""
+    session.shown = trace
     payload = AnswerPayload(trace, recorded=True)
     told = WORDS["notice.replay"].format(name=name, device=trace.device, date=payload.date)
-    return Page(answer=payload.update(trace), figures=figures(trace, None), notice=told)
+    return Page(answer=payload.update(trace), figures=figures(trace, None, recorded=True), notice=told)
 
 
 def _refusal(host: ServiceHost, session: Session) -> str:

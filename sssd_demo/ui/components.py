@@ -48,7 +48,7 @@ def figures_strip(value: Any = None, **settings: Any) -> gr.HTML:
 
 
 def header(value: Any = None, **settings: Any) -> gr.HTML:
-    """Name and state of the model: {"state": "loading" | "ready" | "busy" | "failed", "text", "fraction"}."""
+    """Name and state of the model: {"state": "loading" | "ready" | "busy" | "failed", "text", "about", "fraction"}."""
     return _drawn_by("header", value, **settings)
 
 

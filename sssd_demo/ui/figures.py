@@ -28,19 +28,23 @@ def yardstick(service: Service | None) -> Yardstick | None:
     return Yardstick(baseline.tokens_per_second, f"{baseline.measured_at:%H:%M}")
 
 
-def figures(trace: Trace, plain: Yardstick | None) -> dict[str, Any]:
+def figures(trace: Trace, plain: Yardstick | None, *, recorded: bool = False) -> dict[str, Any]:
     """What the figures strip shows for `trace`, whole or growing. Without a yardstick there is no ratio.
+
+    A recorded answer gets none: it may come from another machine.
 
     `main` holds [value, label] pairs, `counts` one line, `verdict` one sentence once the answer has ended.
     """
     summary = summarise(trace)
     ratio = speed_ratio(summary, plain)
+    main = [
+        [_number(summary.tokens_per_forward, 2), WORDS["figure.per_forward"]],
+        [_number(summary.tokens_per_second, 1), WORDS["figure.per_second"]],
+    ]
+    if not recorded:
+        main.append([_number(ratio, 2, "×"), _ratio_label(plain)])
     return {
-        "main": [
-            [_number(summary.tokens_per_forward, 2), WORDS["figure.per_forward"]],
-            [_number(summary.tokens_per_second, 1), WORDS["figure.per_second"]],
-            [_number(ratio, 2, "×"), _ratio_label(plain)],
-        ],
+        "main": main,
         "counts": _counts(summary),
         "verdict": verdict(trace, summary, ratio) if trace.finish_reason else "",
     }

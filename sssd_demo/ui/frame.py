@@ -22,7 +22,7 @@ from sssd_demo.ui.words import WORDS
 
 logger = logging.getLogger(__name__)
 
-TICK_LOADING, TICK_READY = 1.0, 2.0  # seconds between looks at the model's state
+TICK = 1.5  # seconds between looks at the model's state
 
 
 def build(host: ServiceHost) -> gr.Blocks:
@@ -32,25 +32,20 @@ def build(host: ServiceHost) -> gr.Blocks:
         head = header(head_value(host, sessions), elem_id="header")
         with gr.Tabs(elem_id="tabs"), gr.Tab(WORDS["tab.chat"], id="chat"):
             chat = chat_tab(demo, host, sessions, capacity=MAX_ROWS, recorded=recorded_run())
-        timer = gr.Timer(TICK_LOADING)
-        offered = gr.State(False)  # whether this page already lists what the model offers
+        clock, waiting = gr.Timer(TICK), gr.Timer(TICK)
 
-        def look(offered: bool) -> list[Any]:
-            service = host.service
-            new = service is not None and not offered
-            settings = choices(service) if service is not None and new else (gr.skip(), gr.skip())
-            pace = gr.Timer(TICK_READY) if new else gr.skip()
-            return [head_value(host, sessions), offered or new, pace, *settings]
+        def look() -> dict[str, Any]:
+            return head_value(host, sessions)
 
-        gr.on(
-            [demo.load, timer.tick],
-            look,
-            [offered],
-            [head, offered, timer, chat.settings.method, chat.settings.store],
-            queue=False,
-            show_progress="hidden",
-            api_visibility="private",
-        )
+        def offer() -> list[Any]:
+            """Once the model is there: list what it offers, and wait no longer."""
+            if host.service is None:
+                return [gr.skip()] * 3
+            return [*choices(host.service), gr.Timer(active=False)]
+
+        private: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+        gr.on([demo.load, clock.tick], look, None, [head], **private)
+        gr.on([demo.load, waiting.tick], offer, None, [chat.settings.method, chat.settings.store, waiting], **private)
 
         def leave(request: gr.Request) -> None:
             sessions.drop(request.session_hash or "")
@@ -66,12 +61,15 @@ def head_value(host: ServiceHost, sessions: Sessions) -> dict[str, Any]:
     if service is None:
         words = "status.failed" if loading.state == "failed" else "status.loading"
         text = WORDS[words].format(stage=loading.stage, reason=loading.stage)
-        return {"state": loading.state, "text": text, "fraction": loading.fraction}
+        return {"state": loading.state, "text": text, "about": "", "fraction": loading.fraction}
     model = service.model
     text = WORDS["status.busy" if busy else "status.ready"].format(
         model=model.name, device=model.device_name, dtype=model.dtype, n=busy
     )
-    return {"state": "busy" if busy else "ready", "text": text, "fraction": None}
+    about = WORDS["status.about"].format(
+        model=model.name, source=model.source, licence=model.licence, dtype=model.dtype, reason=model.dtype_reason
+    )
+    return {"state": "busy" if busy else "ready", "text": text, "about": about, "fraction": None}
 
 
 def recorded_run(path: Path = STATIC / "recorded_run.json") -> Trace | None:

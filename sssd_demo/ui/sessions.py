@@ -28,11 +28,12 @@ class Session:
     left: bool = False  # nobody looks at it any more
     wanted: bool = False  # a message was sent and its answer was not yet stopped
     traces: dict[int, Trace] = field(default_factory=dict)  # by position of the answer in the conversation
+    shown: Trace | None = None  # the one whose tokens are on show
 
     def keep(self, position: int, trace: Trace) -> None:
         """Remember the trace of the answer at `position`; what came after it is no longer the conversation."""
         self.traces = {at: kept for at, kept in self.traces.items() if at < position}
-        self.traces[position] = trace
+        self.traces[position] = self.shown = trace
         for oldest in sorted(self.traces)[:-KEPT_TRACES]:
             del self.traces[oldest]
 

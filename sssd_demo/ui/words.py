@@ -10,14 +10,23 @@ WORDS = {
     "head.name": "sssd_demo",
     "head.tagline": "faster answers from a language model, word for word the same",
     "head.theme": "Switch between light and dark",
+    "head.help": "What is this?",
+    "head.about": (
+        "A language model writes one token at a time, and each takes a whole run of the model. Speculation guesses the"
+        " next few tokens cheaply, here by looking them up in earlier text, and has the model check them all in one"
+        " run. Right guesses are kept, the first wrong one is replaced by the model's own token, so the answer is the"
+        " one the model would have written anyway. Everything on this page is computed now on this machine, or"
+        " labelled as recorded."
+    ),
     "head.progress": "Loading the model",
     "title": "sssd_demo: speculative decoding, seen token by token",
     "tab.chat": "Chat",
     "status.loading": "{stage} …",
     "status.starting": "getting the model ready",
     "status.baseline": "measuring plain decoding",
-    "status.ready": "{model} · {device} {dtype} · ready",
-    "status.busy": "{model} · {device} {dtype} · busy ({n})",
+    "status.ready": "{model} · {device} · {dtype} · ready",
+    "status.about": "Model: {model}, from {source}, licence {licence}; computes in {dtype}: {reason}.",
+    "status.busy": "{model} · {device} · {dtype} · busy ({n})",
     "status.failed": "no model: {reason}",
     "status.fault": "it could not be loaded; a recorded run can be looked at",
     # the answer view
@@ -30,8 +39,8 @@ WORDS = {
         " model that checks them all at once. Many tokens between two bars = fast."
     ),
     "view.nothing": "Ask something: every token of the answer appears here with its fate.",
-    "view.show_rejected": "rejected",
-    "view.show_ignored": "ignored",
+    "view.show_rejected": "show rejected",
+    "view.show_ignored": "show ignored",
     "view.tokens": "Tokens of the answer",
     "view.prompt": "Tokens of the prompt",
     "view.prompt_count": "what the model read: {n} tokens",
@@ -57,7 +66,7 @@ WORDS = {
     "view.pause": "pause",
     "view.hover": "Point at a token, or tab to it, to see where it came from.",
     "view.probability": "model's probability {p}",
-    "view.from_match": "from {source} (match of {n} tokens)",
+    "view.from_match": "from {source}, match length {n}",
     "view.from_store": "From the datastore: past text, whose words are not shown here.",
     "view.copied_from": "copied from:",
     "view.finished": "Answer complete: {tokens} tokens in {rounds} rounds.",
@@ -104,7 +113,7 @@ WORDS = {
     "verdict.faster": "Faster here: {ratio:.2f}×.",
     "verdict.same": "No faster and no slower here: {ratio:.2f}×.",
     "verdict.slower": "Slower here: {ratio:.2f}×; checking the guesses cost more than they saved.",
-    "verdict.why": "{accepted} of {tokens} tokens ({share:.0%}) were right guesses, most of them copied from {source}.",
+    "verdict.why": "{accepted} of {tokens} tokens ({share:.0%}) were right guesses, most of them from {source}.",
     "verdict.stopped": "Stopped after {tokens} tokens.",
     "verdict.source.prompt": "the prompt",
     "verdict.source.output": "the answer itself",
@@ -115,7 +124,6 @@ WORDS = {
     # conversation
     "chat.conversation": "Conversation",
     "chat.empty": "Ask anything, or try one of these:",
-    "chat.loading": "The model is being made ready. Until then a recorded run plays beside this.",
     "chat.message": "Message",
     "chat.message_hint": "Write a message. Enter sends, Shift+Enter starts a new line.",
     "chat.send": "Send",
@@ -123,7 +131,6 @@ WORDS = {
     "chat.new": "New chat",
     "chat.undo": "Undo",
     "chat.settings": "More settings",
-    "chat.replay": "Replay and export",
     "chat.export": "Save this answer's trace",
     "chat.import": "Replay a trace file",
     "chat.privacy": (

@@ -59,6 +59,37 @@ def test_ask_see_fates_open_a_round_and_step(page: Page):
     screenshot(page, "chat_light")
 
 
+def test_rounds_play_one_after_another_until_paused(page: Page):
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    page.locator(".rs-bar").nth(1).click()
+    page.locator(".av-play").click()
+    expect(page.locator(".answer-view")).to_have_attribute("data-open", "2")
+    expect(page.locator(".ts-round")).to_have_count(3)
+    expect(page.locator(".answer-view")).to_have_attribute("data-open", "3")
+    page.locator(".av-play").click()
+    expect(page.locator(".av-play")).to_contain_text("play")
+
+
+def test_rejected_and_ignored_guesses_can_be_shown_and_hidden(page: Page):
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    rejected, ignored = page.locator(".ts-draft.fate-rejected"), page.locator(".ts-draft.fate-ignored")
+    expect(rejected.first).to_be_visible()
+    expect(ignored.first).to_be_hidden()
+    page.get_by_role("checkbox", name="rejected").uncheck()
+    page.get_by_role("checkbox", name="ignored").check()
+    expect(rejected.first).to_be_hidden()
+    expect(ignored.first).to_be_visible()
+    assert token_text(page) == ANSWERS["cat"]
+
+
+def test_the_help_says_what_this_is_and_where_the_model_comes_from(page: Page):
+    page.get_by_role("button", name="What is this?").click()
+    expect(page.locator(".fh-about")).to_contain_text("one token at a time")
+    expect(page.locator(".fh-about")).to_contain_text("licence none")
+
+
 def test_the_whole_view_can_be_used_with_the_keyboard(page: Page):
     ask(page, "the cat please")
     wait_for_answer(page)
@@ -220,6 +251,7 @@ def test_leaving_the_page_frees_its_place(browser: Browser, app, service: FakeSe
     answer = service.answers[-1]
     context.close()
     wait_until(answer.closed.is_set, seconds=5)
+    wait_until(lambda: service.asked[-1][2] in service.forgotten)
     assert len(answer.trace.rounds) < 400
 
 
@@ -258,6 +290,11 @@ def test_an_earlier_answer_can_be_looked_at_again(page: Page):
     page.locator(f"{MODEL} .md").first.click()
     expect(page.locator(".ts-answer")).to_contain_text("cat")
     assert token_text(page) == ANSWERS["cat"]
+    with page.expect_download() as download:
+        page.locator("#export").click()
+    assert trace_file.load(download.value.path()).messages[-1]["content"] == "the cat please"
+    page.locator(f"{USER} .md").first.click()
+    expect(page.locator(".notice")).to_be_hidden()
 
 
 def test_an_example_asks_at_once(page: Page, service: FakeService):
