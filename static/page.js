@@ -1,18 +1,25 @@
 // What the page does by itself: keep the conversation over a reload, hand a text over as a file.
 (() => {
-  const KEY = "sssd_demo.conversation";
+  const CONVERSATION = "sssd_demo.conversation";
+  const DRAFT = "sssd_demo.draft";
 
   Object.assign((window.sssdDemo ??= {}), {
     // Kept for this tab only; a duplicated tab starts with a copy.
     keep(history) {
-      sessionStorage.setItem(KEY, JSON.stringify(history ?? []));
+      sessionStorage.setItem(CONVERSATION, JSON.stringify(history ?? []));
       return [];
     },
+    keepDraft(text) {
+      sessionStorage.setItem(DRAFT, text ?? "");
+      return [];
+    },
+    // The conversation and the unsent message that this tab held before it was loaded anew.
     kept() {
+      const draft = sessionStorage.getItem(DRAFT) ?? "";
       try {
-        return JSON.parse(sessionStorage.getItem(KEY) ?? "[]");
+        return [JSON.parse(sessionStorage.getItem(CONVERSATION) ?? "[]"), draft];
       } catch {
-        return [];
+        return [[], draft];
       }
     },
     save(name, text) {

@@ -1,25 +1,28 @@
-// One bar a round. Above the line: the tokens it appended. Below: the drafts that were for nothing, same scale.
+// One bar a round. Above the line: the tokens it appended. Below: the drafts that were for nothing, drawn smaller where
+// they are many, since what was won must stay visible.
 (() => {
-  const { h, s, fill } = window.sssdDemo;
+  const { h, s } = window.sssdDemo;
   const HEIGHT = 62;
   const GAP = 2;
+  const MOST_BELOW = 0.4; // share of the height for drafts that were for nothing
 
   function layout(rounds, width) {
     const up = Math.max(1, ...rounds.map((round) => round.committed.length));
     const down = Math.max(0, ...rounds.map((round) => round.count("rejected") + round.count("ignored")));
-    const unit = Math.min(12, (HEIGHT - 4) / (up + down));
+    const below = Math.min(12, (HEIGHT * MOST_BELOW) / Math.max(1, down));
+    const unit = Math.min(12, (HEIGHT - 4 - down * below) / up);
     const step = Math.max(6, Math.min(20, width / Math.max(1, rounds.length)));
-    return { unit, step, line: up * unit + 2, height: (up + down) * unit + 4 };
+    return { unit, below: Math.min(unit, below), step, line: up * unit + 2, height: up * unit + down * below + 4 };
   }
 
-  function bar(round, place) {
+  function bar(round, place, summary) {
     const x = round.index * place.step;
     const width = place.step - GAP;
-    const group = s("g", { class: "rs-bar", "data-round": round.index });
+    const group = s("g", { class: "rs-bar", "data-round": round.index }, s("title", {}, summary(round)));
     let y = place.line;
     const part = (count, name, upwards) => {
       if (!count) return;
-      const height = count * place.unit;
+      const height = count * (upwards ? place.unit : place.below);
       if (upwards) y -= height;
       group.append(s("rect", { class: `rs-${name}`, x: x + 0.5, y, width, height: Math.max(1, height - 1), rx: 1 }));
       if (!upwards) y += height;
@@ -79,11 +82,10 @@
         svg.setAttribute("width", width);
         svg.setAttribute("height", Math.max(24, place.height));
         svg.replaceChildren(
-          ...rounds.map((round) => bar(round, place)),
+          ...rounds.map((round) => bar(round, place, summary)),
           s("line", { class: "rs-line", x1: 0, x2: width, y1: place.line + 0.5, y2: place.line + 0.5 }),
         );
         element.setAttribute("aria-valuemax", Math.max(0, shown - 1));
-        element.title = fill(words["view.rounds_hint"], {});
         if (atEnd) element.scrollLeft = element.scrollWidth;
         mark();
       },

@@ -49,25 +49,32 @@ def chat_tab(
         **_AT_ONCE,
     }
 
-    def write_answer(begun: Any) -> None:
-        """Once the message stands in the conversation: keep it, and follow its answer."""
+    def write_answer(begun: Any) -> Any:
+        """Once the message stands in the conversation: keep it, and follow its answer. Returns the latter event."""
         begun.then(**keep)
-        begun.then(
+        following = begun.then(
             handlers.follow,
             [layout.chatbot, *layout.settings.controls()],
             page,
             concurrency_id=ENGINE,
             concurrency_limit=capacity,
             **_QUIET,
-        ).then(**keep)
+        )
+        following.then(**keep)
+        return following
 
     typed = [layout.message, layout.chatbot]
-    write_answer(gr.on([layout.send.click, layout.message.submit], handlers.send, typed, page, **_AT_ONCE))
-    write_answer(layout.chatbot.example_select(handlers.example, [layout.chatbot], page, **_AT_ONCE))
-    write_answer(layout.chatbot.retry(handlers.retry, [layout.chatbot], page, **_AT_ONCE))
-    write_answer(layout.chatbot.edit(handlers.edit, [layout.chatbot], page, **_AT_ONCE))
+    answers = [
+        write_answer(gr.on([layout.send.click, layout.message.submit], handlers.send, typed, page, **_AT_ONCE)),
+        write_answer(layout.chatbot.example_select(handlers.example, [layout.chatbot], page, **_AT_ONCE)),
+        write_answer(layout.chatbot.retry(handlers.retry, [layout.chatbot], page, **_AT_ONCE)),
+        write_answer(layout.chatbot.edit(handlers.edit, [layout.chatbot], page, **_AT_ONCE)),
+    ]
     layout.stop.click(handlers.stop, None, page, **_AT_ONCE)
-    gr.on([layout.new.click, layout.chatbot.clear], handlers.new, None, page, **_AT_ONCE).then(**keep)
+    # What an answer has already sent must not arrive in the new conversation.
+    gr.on(
+        [layout.new.click, layout.chatbot.clear], handlers.new, None, page, cancels=answers, **_AT_ONCE
+    ).then(**keep)  # fmt: skip
     layout.undo.click(handlers.undo, None, page, **_AT_ONCE).then(**keep)
     layout.chatbot.select(handlers.look_back, [layout.chatbot], page, **_AT_ONCE)
     layout.upload.upload(handlers.replay, [layout.upload], page, **_AT_ONCE)
@@ -77,10 +84,9 @@ def chat_tab(
         js=f"(text) => window.sssdDemo.save('{TRACE_NAME}', text)",
         **_AT_ONCE,
     )
-    demo.load(
-        handlers.restore, [layout.chatbot], [layout.chatbot, layout.message],
-        js="() => [window.sssdDemo.kept()]", **_AT_ONCE,
-    )  # fmt: skip
+    layout.message.change(None, [layout.message], js="(text) => window.sssdDemo.keepDraft(text)", **_AT_ONCE)
+    kept = [layout.chatbot, layout.message]
+    demo.load(handlers.restore, kept, kept, js="() => window.sssdDemo.kept()", **_AT_ONCE)
     return layout
 
 
@@ -120,7 +126,7 @@ class _Handlers:
 
     def stop(self, request: gr.Request) -> list[Any]:
         page = chat_turn.stop(self._session(request))
-        return _drawn(page) if page else _drawn(Page(notice=WORDS["notice.stopping"], running=True))
+        return _drawn(page) if page else _UNCHANGED
 
     def new(self, request: gr.Request) -> list[Any]:
         self._sessions.drop(request.session_hash or "")
@@ -150,13 +156,12 @@ class _Handlers:
             return "", WORDS["refuse.no_trace"]
         return json.dumps(trace_file.to_json(trace), separators=(",", ":")), ""
 
-    def restore(self, history: History | None) -> tuple[Any, Any]:
+    def restore(self, history: History | None, draft: str | None) -> tuple[Any, Any]:
         """What the tab held before a reload; a question whose answer was lost goes back into its box."""
-        if not history:
-            return gr.skip(), gr.skip()
-        if history[-1]["role"] == "user":
-            return history[:-1], text_of(history[-1])
-        return history, gr.skip()
+        history = history or []
+        if history and history[-1]["role"] == "user":
+            draft = text_of(history.pop())
+        return history or gr.skip(), draft or gr.skip()
 
     def _session(self, request: gr.Request) -> Session:
         return self._sessions.get(request.session_hash or "")
@@ -164,10 +169,9 @@ class _Handlers:
 
 def _drawn(page: Page) -> list[Any]:
     """`page` as values for the components, in the order in which they are listed in `chat_tab`."""
-    parts = [gr.skip() if part is KEEP else part for part in (page.history, page.answer, page.figures, page.message)]
+    parts = (page.history, page.answer, page.figures, page.message, page.notice)
     return [
-        *parts,
-        page.notice,
+        *(gr.skip() if part is KEEP else part for part in parts),
         gr.update(interactive=not page.running),
         gr.update(interactive=page.running),
         gr.update(visible=page.can_undo),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sssd_demo.errors import UserError
-from sssd_demo.service import Service, Settings
+from sssd_demo.service import Answer, Service, Settings
 from sssd_demo.trace import Trace
 from sssd_demo.ui.answer_payload import AnswerPayload
 from sssd_demo.ui.conversation import History, entry, messages, text_of
@@ -36,7 +36,7 @@ class Page:
     answer: Any = KEEP
     figures: Any = KEEP
     message: Any = KEEP
-    notice: str = ""
+    notice: Any = ""
     running: bool = False
     can_undo: bool = False
 
@@ -49,6 +49,7 @@ class Turn:
     message: str
     traces: dict[int, Trace] = field(default_factory=dict)
     removed: int = 0  # messages that the turn takes away
+    followed: bool = False  # its answer was asked for
 
 
 def begin(host: ServiceHost, session: Session, history: History, message: str) -> Page:
@@ -58,7 +59,7 @@ def begin(host: ServiceHost, session: Session, history: History, message: str) -
         return Page(notice=refusal, running=session.wanted)
     session.turn = Turn(history, message, dict(session.traces))
     session.wanted = True
-    return Page([*history, entry("user", message)], message="", notice=WORDS["notice.waiting"], running=True)
+    return Page([*history, entry("user", message)], message="", notice=_waiting(host), running=True)
 
 
 def begin_again(host: ServiceHost, session: Session, history: History, position: int, text: str | None) -> Page:
@@ -75,17 +76,19 @@ def begin_again(host: ServiceHost, session: Session, history: History, position:
     session.turn = Turn(history, "", dict(session.traces), max(0, removed))
     session.wanted = True
     asked = text_of(history[position]) if text is None else text
-    return Page([*history[:position], entry("user", asked)], notice=WORDS["notice.waiting"], running=True)
+    return Page([*history[:position], entry("user", asked)], notice=_waiting(host), running=True)
 
 
 def follow(host: ServiceHost, session: Session, history: History, settings: Callable[[], Settings]) -> Pages:
     """The answer to the last message of `history`, page by page, until it ends, is stopped or fails."""
     service, turn = host.service, session.turn
-    if not session.wanted or turn is None or service is None:
-        return
+    if not session.wanted or turn is None or turn.followed or service is None:
+        return  # refused, stopped, or refused because another answer is being followed
+    turn.followed = True
     try:
-        session.running = service.ask(messages(history), settings(), conversation=session.conversation)
-        for page in _stream(service, session, history, turn):
+        answer = service.ask(messages(history), settings(), conversation=session.conversation)
+        session.running = answer
+        for page in _stream(service, session, answer, history, turn):
             if session.left:  # a new chat was begun meanwhile: its page is not to be written over
                 return
             yield page
@@ -102,9 +105,9 @@ def follow(host: ServiceHost, session: Session, history: History, settings: Call
 
 
 def stop(session: Session) -> Page | None:
-    """Stop was pressed. None: an answer is running and its own last page will follow."""
+    """Stop was pressed. None: the answer was begun, and its own last page follows or is there already."""
     session.stop()
-    if session.running is not None or session.turn is None:
+    if session.turn is None or session.turn.followed:
         return None
     return _withdrawn(session, session.turn, WORDS["notice.stopped_waiting"])
 
@@ -141,11 +144,16 @@ def _refusal(host: ServiceHost, session: Session) -> str:
     return WORDS["refuse.busy"] if session.wanted else ""
 
 
-def _stream(service: Service, session: Session, history: History, turn: Turn) -> Iterator[Page]:
-    answer = session.running
-    assert answer is not None
+def _waiting(host: ServiceHost) -> str:
+    """What to say until the answer begins; nothing where it begins at once."""
+    engine = host.service.engine if host.service else None
+    return WORDS["notice.waiting"] if engine and engine.busy >= engine.capacity else ""
+
+
+def _stream(service: Service, session: Session, answer: Answer, history: History, turn: Turn) -> Iterator[Page]:
     payload = AnswerPayload(answer.trace, service.model.text.end_tokens)
     position = len(history)
+    shown_at = 0.0
 
     def page(trace: Trace, running: bool) -> Page:
         drawn = payload.update(trace)
@@ -153,19 +161,18 @@ def _stream(service: Service, session: Session, history: History, turn: Turn) ->
             history=[*history, entry("assistant", payload.text)],
             answer=drawn,
             figures=figures(trace, yardstick(service)),
-            notice=_removed(turn) if not running else "",
+            notice=_removed(turn) if not running else KEEP if shown_at else "",
             running=running,
             can_undo=not running and turn.removed > 0,
         )
 
-    shown_at = 0.0
     try:
         for _ in answer:
             if not session.wanted:
                 answer.cancel()
             if time.monotonic() - shown_at >= SHOW_EVERY:
-                shown_at = time.monotonic()
                 yield page(answer.trace, running=True)
+                shown_at = time.monotonic()
     except UserError as error:
         if not answer.trace.rounds:
             raise

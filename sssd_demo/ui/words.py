@@ -149,7 +149,6 @@ WORDS = {
     "refuse.whole": "{name} must be a whole number, but is {value!r}.",
     "refuse.number": "{name} must be a number, but is {value!r}.",
     "notice.waiting": "Waiting for a free place …",
-    "notice.stopping": "Stopping …",
     "notice.stopped_waiting": "Stopped before it began; your message is back in the box.",
     "notice.removed": "Answered anew; {n} later messages were taken away.",
     "notice.trace_gone": "The tokens of that answer are no longer kept here.",

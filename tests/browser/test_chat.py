@@ -225,6 +225,19 @@ def test_a_refused_message_stays_in_its_box(page: Page):
     expect(page.locator(".notice")).to_contain_text("empty")
 
 
+def test_a_message_sent_in_mid_answer_waits_in_its_box(page: Page, service: FakeService):
+    ask(page, "a long one")
+    expect(page.locator(".ts-round").nth(2)).to_be_attached()
+    asked = len(service.asked)
+    type_and_send(page, "too early")
+    expect(page.locator(".notice")).to_contain_text("An answer is being written")
+    page.locator("#stop").click()
+    wait_for_answer(page)
+    expect(page.locator("#message textarea")).to_have_value("too early")
+    assert len(service.asked) == asked
+    expect(page.locator(USER)).to_have_count(1)
+
+
 def test_shift_enter_writes_a_new_line(page: Page):
     page.locator("#message textarea").fill("a")
     page.keyboard.press("Shift+Enter")
@@ -342,10 +355,14 @@ def test_a_page_left_open_over_a_restart_loses_nothing(browser: Browser):
     open_app(page, running.url)
     ask(page, "before the restart")
     wait_for_answer(page)
+    page.locator("#message textarea").fill("after it")
     running.close()
     running = launch(opens(second), port=port)
     wait_until(lambda: running.host.service is not None)
-    ask(page, "after it")
+    open_app(page, running.url)
+    expect(page.locator(USER)).to_have_count(1)
+    expect(page.locator("#message textarea")).to_have_value("after it")
+    page.locator("#message textarea").press("Enter")
     wait_for_answer(page)
     asked = [message["content"] for message in second.asked[-1][0]]
     assert asked == ["before the restart", "You said: before the restart", "after it"]

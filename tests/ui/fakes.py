@@ -190,6 +190,7 @@ class FakeService:
             context_length=2048,
             text=SimpleNamespace(end_tokens=frozenset({2})),
         )
+        self.engine = SimpleNamespace(busy=0, capacity=32)
         self.reply, self.delay = reply, delay
         self.words = Vocabulary()
         self.asked: list[tuple[list[dict[str, str]], Settings, str | None]] = []

@@ -96,6 +96,13 @@ def test_a_fault_is_one_sentence_without_its_cause(host, session, service, monke
     assert page.message == "one"
 
 
+def test_a_message_that_must_wait_says_so(host, session, service):
+    assert chat_turn.begin(host, session, [], "one").notice == ""
+    session.wanted = False
+    service.engine.busy = service.engine.capacity
+    assert "Waiting" in chat_turn.begin(host, session, [], "one").notice
+
+
 def test_stop_while_waiting_gives_the_message_back_and_nothing_is_asked(host, session, service):
     begun = chat_turn.begin(host, session, [], "one")
     assert begun.running
@@ -105,6 +112,13 @@ def test_stop_while_waiting_gives_the_message_back_and_nothing_is_asked(host, se
     assert (stopped.history, stopped.message) == ([], "one")
     assert list(chat_turn.follow(host, session, begun.history, Settings)) == []
     assert service.asked == []
+
+
+def test_stop_pressed_when_the_answer_has_just_ended_changes_nothing(host, session):
+    page = answer(host, session, [], "one")
+    assert chat_turn.stop(session) is None
+    assert sorted(session.traces) == [1]
+    assert len(page.history) == 2
 
 
 def test_a_page_that_leaves_ends_its_answer(host, service):
