@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
@@ -30,7 +30,22 @@ from sssd_demo.trace import EMPTY_TREE, DraftTree, FinishReason, Round
 from sssd_demo.verify import Verdict, cut, verify_point_mass
 
 logger = logging.getLogger(__name__)
+_CANCELLED_UNREAD = Finished("cancelled", prefill_forwards=0, reused_tokens=0)  # ended before its prompt was read
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class _Job:
+    """Work for the engine's thread while nothing is being answered."""
+
+    work: Callable[[Target], Any]
+    result: Future[Any]
+
+    def run(self, target: Target) -> None:
+        try:
+            self.result.set_result(self.work(target))
+        except Exception as error:  # handed to the caller, whoever it is
+            self.result.set_exception(error)
 
 
 @dataclass
@@ -72,12 +87,14 @@ class Engine:
         self._speculators = dict(speculators)
         self._threads = threads
         self._clock = clock
-        self._inbox: queue.SimpleQueue[tuple[Request, Stream] | Callable[[], None] | None] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[tuple[Request, Stream] | _Job | Callable[[], None]] = queue.SimpleQueue()
         self._waiting: deque[tuple[Request, Stream]] = deque()
+        self._jobs: deque[_Job] = deque()
         self._running: list[_Running] = []
         self._rows = RowTable(target.cache)
         self._sequences = 0
         self._closing = False
+        self._door = threading.Lock()  # nothing is put into the inbox unseen while the engine closes
         self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
         self._thread.start()
 
@@ -93,7 +110,8 @@ class Engine:
     def submit(self, request: Request) -> Stream:
         """Queue a request; returns at once.
 
-        Raises `UserError` for an unknown method, or a prompt that leaves no room in the context.
+        Raises `UserError` for an unknown method, a prompt that leaves no room in the context, or once the engine
+        is closing.
         """
         if request.method not in self._speculators:
             known = ", ".join(self._speculators)
@@ -104,36 +122,35 @@ class Engine:
                 f"The prompt has {len(request.prompt)} tokens, but the model's context holds {self.context_length}, "
                 "the answer included; please shorten it."
             )
-        if self._closing:
-            raise UserError("The engine is shutting down; please try again in a moment.")
         stream = Stream()
-        self._inbox.put((replace(request, max_new_tokens=min(request.max_new_tokens, room)), stream))
+        self._put((replace(request, max_new_tokens=min(request.max_new_tokens, room)), stream))
         return stream
 
     def forget(self, conversation: str) -> None:
-        """Drop the keys and values kept for `conversation`'s next turn."""
-        self._inbox.put(lambda: self._rows.forget(conversation))
+        """Drop the keys and values kept for `conversation`'s next turn, and keep none of an answer under way."""
+        self._inbox.put(partial(self._forget, conversation))
 
     def call(self, work: Callable[[Target], T]) -> T:
-        """Run `work` on the engine's thread while nothing is being answered, and return what it returns."""
-        if self._closing:
-            raise UserError("The engine is shutting down; please try again in a moment.")
-        result: Future[T] = Future()
+        """Run `work` on the engine's thread while nothing is being answered, and return what it returns.
 
-        def run() -> None:
-            try:
-                result.set_result(work(self._target))
-            except Exception as error:  # handed to the caller, whoever it is
-                result.set_exception(error)
-
-        self._inbox.put(run)
-        return result.result()
+        Raises what `work` raises, and `UserError` once the engine is closing.
+        """
+        job = _Job(work, Future())
+        self._put(job)
+        return job.result.result()
 
     def close(self) -> None:
-        """Stop the thread after the round now running; answers under way end as cancelled."""
-        self._closing = True
-        self._inbox.put(None)
+        """Stop the thread after the round now running; answers under way or waiting end as cancelled."""
+        with self._door:
+            self._closing = True
+        self._inbox.put(lambda: None)  # wakes the thread
         self._thread.join()
+
+    def _put(self, item: tuple[Request, Stream] | _Job) -> None:
+        with self._door:
+            if self._closing:
+                raise _shutting_down()
+            self._inbox.put(item)
 
     def _serve(self) -> None:
         if self._threads:
@@ -141,32 +158,46 @@ class Engine:
         while not self._closing:
             try:
                 self._take_in()
-                self._admit()
                 self._drop_cancelled()
+                self._admit()
                 if self._running:
                     self._round()
             except Exception as error:  # a fault must not end the thread that everybody waits for
                 logger.exception("A round failed; its answers are given up")
                 self._give_up(error)
+        self._empty_inbox()
         for _, stream in self._waiting:
-            stream.put(Finished("cancelled", 0, 0))
+            stream.put(_CANCELLED_UNREAD)
+        for job in self._jobs:
+            job.result.set_exception(_shutting_down())
         while self._running:
             self._finish(self._running[0], "cancelled")
 
     def _take_in(self) -> None:
         """Empty the inbox; wait for it when there is nothing else to do. Jobs run only between answers."""
-        jobs: list[Callable[[], None]] = []
-        while not self._inbox.empty() or not (self._running or self._waiting or jobs or self._closing):
+        self._empty_inbox()
+        while self._jobs and not self._running:
+            self._jobs.popleft().run(self._target)
+
+    def _empty_inbox(self) -> None:
+        while not self._inbox.empty() or not (self._running or self._waiting or self._jobs or self._closing):
             item = self._inbox.get()
             if isinstance(item, tuple):
                 self._waiting.append(item)
-            elif item is not None:
-                jobs.append(item)
-        for job in jobs:
-            if self._running:
-                self._inbox.put(job)
+            elif isinstance(item, _Job):
+                self._jobs.append(item)
             else:
-                job()
+                item()
+
+    def _forget(self, conversation: str) -> None:
+        self._rows.forget(conversation)
+        for running in self._running:
+            if running.request.conversation == conversation:
+                running.request = replace(running.request, conversation=None)
+        self._waiting = deque(
+            (replace(request, conversation=None), stream) if request.conversation == conversation else (request, stream)
+            for request, stream in self._waiting
+        )
 
     def _admit(self) -> None:
         while self._waiting and len(self._running) < self.capacity:
@@ -205,16 +236,19 @@ class Engine:
         self._finish_if_done(running, committed)
 
     def _drop_cancelled(self) -> None:
+        """End cancelled answers, those too that still wait for a row."""
         for running in [running for running in self._running if running.stream.cancelled]:
             self._finish(running, "cancelled")
+        waiting, self._waiting = self._waiting, deque()
+        for request, stream in waiting:
+            if stream.cancelled:
+                stream.put(_CANCELLED_UNREAD)
+            else:
+                self._waiting.append((request, stream))
 
     def _round(self) -> None:
         batch = list(self._running)
-        longest = max(len(running.sequence.tokens) for running in batch)
-        for running in batch:
-            s_q = running.request.s_q or self.choose_s_q(len(batch), longest)
-            # Nodes past the last token that may still be written could never be committed.
-            running.sequence.s_q = min(s_q, running.remaining)
+        self._set_lengths(batch)
         started = self._clock()
         trees = self._propose(batch)
         drafted = self._clock()
@@ -227,6 +261,15 @@ class Engine:
         self._observe(batch, judged)
         for running, (_, committed) in zip(batch, judged, strict=True):
             self._finish_if_done(running, committed)
+
+    def _set_lengths(self, batch: list[_Running]) -> None:
+        """Give every sequence its s_q for the coming round; what is left open is chosen once for all of them."""
+        chosen = 0
+        if any(running.request.s_q is None for running in batch):
+            chosen = self.choose_s_q(len(batch), max(len(running.sequence.tokens) for running in batch))
+        for running in batch:
+            # Nodes past the last token that may still be written could never be committed.
+            running.sequence.s_q = min(running.request.s_q or chosen, running.remaining)
 
     def _propose(self, batch: list[_Running]) -> list[DraftTree]:
         """One tree for each sequence; every speculator is asked once, for all of its sequences together."""
@@ -312,6 +355,10 @@ class Engine:
             self._target.cache.truncate(row, 0)
             self._speculators[running.request.method].end(running.sequence)
             running.stream.put(_user_error(error))
+
+
+def _shutting_down() -> UserError:
+    return UserError("The engine is shutting down; please try again in a moment.")
 
 
 def _user_error(error: Exception) -> UserError:

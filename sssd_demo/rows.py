@@ -40,7 +40,7 @@ class RowTable:
         if memory and memory.conversation == conversation:
             shared = _common_prefix(memory.tokens, prompt[:-1])
         self._cache.truncate(row, shared)
-        return shared
+        return self._cache.lengths[row]  # less than was remembered if a measurement used the row meanwhile
 
     def release(self, row: int, last: int, conversation: str | None, tokens: Sequence[int]) -> None:
         """The sequence in `row` ends; the one in `last`, the last running row, takes its place.

@@ -15,19 +15,22 @@ class Stream:
 
     def __init__(self) -> None:
         self.finished: Finished | None = None
+        self._failure: Exception | None = None
         self._events: queue.SimpleQueue[Round | Finished | Exception] = queue.SimpleQueue()
         self._cancelled = threading.Event()
 
     def __iter__(self) -> Iterator[Round]:
-        """Rounds as they happen; then `finished` is set. Raises `UserError` if the answer cannot go on."""
+        """Rounds as they happen; then `finished` is set. Raises `UserError`, every time, if it cannot go on."""
         while self.finished is None:
+            if self._failure is not None:
+                raise self._failure
             event = self._events.get()
             if isinstance(event, Round):
                 yield event
             elif isinstance(event, Finished):
                 self.finished = event
             else:
-                raise event
+                self._failure = event
 
     def cancel(self) -> None:
         """End the answer after the round now running. Safe to call at any time, from any thread."""

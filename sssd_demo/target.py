@@ -16,7 +16,7 @@ from sssd_demo.lean import make_lean
 from sssd_demo.request import MAX_S_Q
 from sssd_demo.trace import ROOT, DraftTree
 
-PREFILL_CHUNK = 256  # prompt tokens per forward: cancelling and joining need not wait for a whole long prompt
+PREFILL_CHUNK = 256  # prompt tokens per forward: cancelling need not wait for a whole long prompt
 
 
 class Target:

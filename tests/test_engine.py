@@ -287,6 +287,26 @@ def test_the_length_left_open_is_chosen_for_the_batch(make_engine):
     assert asked[0] == (1, 4)
 
 
+def test_the_length_is_chosen_once_a_round_for_all_that_leave_it_open(make_engine):
+    asked = []
+    gate = threading.Event()
+
+    class Slow(OracleSpeculator):
+        def propose(self, sequences):
+            gate.wait(10)
+            return super().propose(sequences)
+
+    def choose(batch, context):
+        asked.append(batch)
+        return 3
+
+    engine = make_engine(choose_s_q=choose, oracle=Slow({}))
+    streams = [engine.submit(Request((token,), "oracle", 20)) for token in (1, 2, 3)]
+    gate.set()
+    starts = {round_.start_ms for stream in streams for round_ in stream if round_.index}
+    assert len(asked) == len(starts)
+
+
 def test_round_zero_is_the_prefill_and_times_follow_each_other(make_engine):
     rounds = list(make_engine().submit(Request((1, 2, 3), "oracle", 12, s_q=4)))
     assert len(rounds[0].tree) == 0
@@ -306,3 +326,85 @@ def test_closing_ends_running_answers_as_cancelled(make_engine):
     assert stream.finished.reason == "cancelled"
     with pytest.raises(UserError, match="shutting down"):
         engine.submit(Request((1,), "oracle", 5))
+
+
+def test_a_cancelled_request_need_not_wait_for_a_row_to_end(make_engine):
+    engine = make_engine(rows=1)
+    first = engine.submit(Request((1, 2), "oracle", 150, s_q=2))
+    rounds = iter(first)
+    next(rounds)
+    waiting = engine.submit(Request((3, 4), "oracle", 150, s_q=2))
+    waiting.cancel()
+    assert list(waiting) == []
+    assert waiting.finished.reason == "cancelled"
+    assert engine.busy == 1, "the first answer has the only row, and has it still"
+    first.cancel()
+
+
+def test_an_answer_that_failed_fails_again_when_it_is_read_again(make_engine):
+    class Broken(OracleSpeculator):
+        def propose(self, sequences):
+            raise RuntimeError
+
+    stream = make_engine(oracle=Broken({})).submit(Request((1, 2), "oracle", 10))
+    for _ in range(2):
+        with pytest.raises(UserError, match="internal error"):
+            list(stream)
+
+
+def test_what_is_still_in_the_inbox_when_the_engine_closes_is_answered(make_engine):
+    inside, let_go = threading.Event(), threading.Event()
+
+    def block(target):
+        inside.set()
+        let_go.wait(10)
+
+    engine = make_engine()
+    threading.Thread(target=engine.call, args=(block,), daemon=True).start()
+    inside.wait(10)
+    stream = engine.submit(Request((1, 2), "oracle", 10))
+    refused = []
+
+    def call():
+        with pytest.raises(UserError, match="shutting down"):
+            engine.call(lambda target: None)
+        refused.append(True)
+
+    calling = threading.Thread(target=call, daemon=True)
+    calling.start()
+    closing = threading.Thread(target=engine.close, daemon=True)
+    closing.start()
+    while not engine._closing:
+        pass
+    let_go.set()
+    for thread in (closing, calling):
+        thread.join(10)
+    assert refused == [True]
+    assert list(stream) == []
+    assert stream.finished.reason == "cancelled"
+
+
+def test_a_conversation_forgotten_while_others_are_answered_leaves_nothing(make_engine):
+    engine = make_engine()
+    other = engine.submit(Request((5, 6), "oracle", 190, s_q=1))
+    others = iter(other)
+    next(others)
+    left = engine.submit(Request((1, 2, 3), "oracle", 150, s_q=1, conversation="a"))
+    next(iter(left))
+    left.cancel()
+    engine.forget("a")
+    list(left)
+    again = engine.submit(Request((1, 2, 3, 4), "oracle", 5, s_q=1, conversation="a"))
+    list(again)
+    assert engine.busy == 1, "the other answer goes on all the time"
+    assert again.finished.reused_tokens == 0
+    other.cancel()
+
+
+def test_a_measurement_between_two_turns_spoils_no_answer(make_engine):
+    engine = make_engine()
+    prompt = (1, 2, 3, 4)
+    answer = written(engine.submit(Request(prompt, "oracle", 10, conversation="a")))
+    engine.call(lambda target: target.time_forward(4, 2, 20))
+    history = (*prompt, *answer, 9)
+    assert written(engine.submit(Request(history, "oracle", 10, conversation="a"))) == greedy_text(history, 10)
