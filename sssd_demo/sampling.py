@@ -9,6 +9,7 @@ import torch
 from sssd_demo.errors import UserError
 
 MAX_TEMPERATURE = 2.0
+COLDEST = 1e-6  # lower temperatures would overflow float32; this one is all but greedy already
 MAX_TOP_K = 1000
 LEADING = 256  # most likely tokens that top-k and top-p look at first
 
@@ -50,7 +51,7 @@ def distribution(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
     logits = logits.float()
     if sampling.greedy:
         return torch.nn.functional.one_hot(logits.argmax(-1), logits.shape[-1]).float()
-    logits = logits / sampling.temperature
+    logits = logits / max(sampling.temperature, COLDEST)
     p = torch.softmax(logits, -1)
     if not sampling.top_k and sampling.top_p >= 1.0:
         return p

@@ -73,7 +73,8 @@ def _sampled_draws(p: torch.Tensor, coins: Sequence[float], parent_rows: torch.T
 
     Token x owns the stretch [F(x) − p(x), F(x)) of the cumulative law F. The coin a child x is tested with is the
     row's coin measured from the start of that stretch, modulo 1: again uniform, and below p(x) exactly when the
-    draw is x. So "accept iff coin < p(x)" can be checked from the two numbers alone.
+    draw is x. So "accept iff coin < p(x)" can be checked from the two numbers alone; both are shares of the row's
+    mass, which in float32 is only nearly 1.
     """
     p = p.double()
     cumulative = p.cumsum(-1)
@@ -84,8 +85,8 @@ def _sampled_draws(p: torch.Tensor, coins: Sequence[float], parent_rows: torch.T
     node_coins = torch.remainder(drawn_at[parent_rows, 0] - starts, mass[parent_rows, 0]) / mass[parent_rows, 0]
     return _Draws(
         chosen=chosen[:, 0].tolist(),
-        chosen_probs=p.gather(-1, chosen)[:, 0].tolist(),
-        node_probs=p[parent_rows, tokens].tolist(),
+        chosen_probs=(p.gather(-1, chosen) / mass)[:, 0].tolist(),
+        node_probs=(p[parent_rows, tokens] / mass[parent_rows, 0]).tolist(),
         node_coins=node_coins.tolist(),
     )
 

@@ -85,3 +85,8 @@ def restricted(logits, ids):
 def test_settings_out_of_range_are_refused_by_name(setting, word):
     with pytest.raises(UserError, match=word):
         Sampling(**setting)
+
+
+@pytest.mark.parametrize("settings", [{}, {"top_k": 2}, {"top_p": 0.9}])
+def test_a_temperature_next_to_nothing_is_all_but_greedy(settings):
+    assert distribution(LOGITS, Sampling(temperature=1e-45, **settings)).tolist() == [[0, 1, 0, 0]]

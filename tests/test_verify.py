@@ -290,3 +290,16 @@ def test_an_answer_ends_at_its_limit_exactly():
 def test_a_whole_round_within_the_limit_is_left_alone():
     whole = accepted_chain(4, 3)
     assert cut(whole, limit=3, end_tokens=frozenset({9})) == (whole, (4, 3, 9))
+
+
+def test_each_fate_follows_from_coin_and_probability_though_float32_adds_up_to_nearly_one():
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(64, 2, 1000, generator=generator)
+    masses = logits[:, 0].softmax(-1).double().sum(-1)
+    row = logits[int(masses.argmin())]
+    mass, p = float(masses.min()), float(row[0].softmax(-1)[0])
+    assert mass < 1 - 1e-8
+    edge = (p + p / mass) / 2  # below p / mass, so the draw is token 0, yet above p
+    verdict = verify_point_mass(point_tree([0], [ROOT]), row, SAMPLING, 1, lambda position: edge)
+    assert verdict.tree.fates == ("accepted",)
+    assert verdict.tree.coins[0] < verdict.tree.target_probs[0]
