@@ -23,7 +23,10 @@ def check_question(question_id: str, tokens: Sequence[int], count: Count, store:
 
 
 def check_answer(question_id: str, tokens: Sequence[int], count: Count, store: str) -> None:
-    """Raises `UserError` if `store` holds an answer: its first `ANSWER_RUN` tokens, or all if there are fewer."""
+    """Raises `UserError` if `store` holds an answer: its first `ANSWER_RUN` tokens, or all if there are fewer.
+
+    Answers of fewer than `SHARED_RUN` tokens are not looked for: any two texts may share those.
+    """
     if len(tokens) >= SHARED_RUN and count(tokens[:ANSWER_RUN]):
         raise UserError(
             f"The datastore {store} holds an answer to question {question_id}, so a measurement with it would mean "

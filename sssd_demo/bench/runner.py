@@ -69,7 +69,7 @@ def _measure_group(
                 replies = lane.answer(conversations)
             except UserError as error:
                 skipped.update((question.id, str(error)) for question in asked)
-                return
+                break  # the other lanes still answer the group's other questions
             for question, messages, reply in zip(asked, conversations, replies, strict=True):
                 histories[question] = [*messages, {"role": "assistant", "content": reply.text}]
                 yield Sample(lane.name, question, turn, repeat, reply)

@@ -65,6 +65,19 @@ def test_a_question_that_one_lane_refuses_is_left_out_for_all(log: Log):
     assert sum(asked == ["q1"] for _, asked in log) <= 2
 
 
+def test_a_refusal_in_a_later_turn_costs_the_rest_of_its_batch_nothing(log: Log):
+    def refuses(text: str) -> Reply:
+        if text == "again0":
+            raise UserError("too long")
+        return reply()
+
+    short = Question("short", "qa", ("only one turn",))
+    lanes = [FakeLane("b", log, refuses), FakeLane("a", log)]
+    run = measure(lanes, [QUESTIONS[0], short], batch=2, all_turns=True)
+    assert run.skipped == {"0": "too long"}
+    assert {(sample.lane, sample.question.id) for sample in run.samples} == {("a", "short"), ("b", "short")}
+
+
 def test_a_lane_that_cannot_work_at_all_stops_the_measurement(log: Log):
     def refuses(text: str) -> Reply:
         raise UserError("no such method")
