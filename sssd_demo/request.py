@@ -10,6 +10,7 @@ from sssd_demo.trace import FinishReason
 
 MAX_S_Q = 64
 MAX_NEW_TOKENS = 4096
+EMPTY_PROMPT = "The prompt is empty; please write something."
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Request:
 
     def __post_init__(self) -> None:
         if not self.prompt:
-            raise UserError("The prompt is empty; please write something.")
+            raise UserError(EMPTY_PROMPT)
         check_lengths(self.max_new_tokens, self.s_q)
 
 

@@ -15,12 +15,13 @@ import torch
 
 from sssd_demo import models
 from sssd_demo.engine import Engine
+from sssd_demo.errors import UserError
 from sssd_demo.kv_cache import bytes_per_token
 from sssd_demo.metrics import summarise
 from sssd_demo.model_sources import Progress
 from sssd_demo.models import LoadedModel
 from sssd_demo.profile_file import ProfileKey, load_profile, save_profile
-from sssd_demo.request import Finished, Request, check_lengths
+from sssd_demo.request import EMPTY_PROMPT, Finished, Request, check_lengths
 from sssd_demo.roofline import Profile, choose_s_q, quick_probe
 from sssd_demo.sampling import Sampling
 from sssd_demo.speculators.registry import make_speculators
@@ -136,9 +137,13 @@ class Service:
         loaded = models.load(model, device=device, dtype=dtype, progress=progress)
         stores = Stores(stores_folder or default_folder(), loaded.text.fingerprint)
         service = cls(loaded, stores=stores, threads=threads)
-        if progress:
-            progress("measuring this machine", None)
-        service.use_profile(load_profile(service.profile_key()) or service.measure_profile())
+        try:
+            if progress:
+                progress("measuring this machine", None)
+            service.use_profile(load_profile(service.profile_key()) or service.measure_profile())
+        except BaseException:
+            service.close()
+            raise
         return service
 
     def profile_key(self) -> ProfileKey:
@@ -168,6 +173,8 @@ class Service:
         if isinstance(messages, str):
             prompt = self.text.encode(messages)
         else:
+            if not messages or not messages[-1]["content"].strip():
+                raise UserError(EMPTY_PROMPT)
             prompt = self.text.encode_chat(messages)
             shown = tuple(dict(message) for message in messages)
         if settings.datastore:

@@ -3,15 +3,17 @@
 In float32, where equal sums give equal tokens. `bench` does the same over a whole question file.
 """
 
+import threading
 from collections import Counter
 
 import pytest
 import torch
 
 from sssd_demo.errors import UserError
-from sssd_demo.service import Settings
+from sssd_demo.service import Service, Settings
 from sssd_demo.sssd.datastore import Datastore
 from sssd_demo.stores import Stores
+from tests.toy_models import save_toy_model
 
 pytestmark = pytest.mark.model
 
@@ -192,6 +194,23 @@ def test_a_store_made_by_another_tokenizer_is_refused_by_name(embedded_service, 
     mixed = Stores(tmp_path, embedded_service.text.fingerprint)
     with pytest.raises(UserError, match="foreign"):
         mixed.open("foreign")
+
+
+@pytest.mark.parametrize("messages", ["", [], [{"role": "user", "content": " \n"}]])
+def test_an_empty_prompt_is_refused(embedded_service, messages):
+    with pytest.raises(UserError, match="prompt is empty"):
+        embedded_service.ask(messages, Settings())
+
+
+def test_a_service_that_cannot_be_opened_leaves_no_engine_behind(tmp_path, monkeypatch):
+    def fails(service):
+        raise UserError("no measurement")
+
+    monkeypatch.setattr(Service, "measure_profile", fails)
+    before = {thread for thread in threading.enumerate() if thread.name == "engine"}
+    with pytest.raises(UserError, match="no measurement"):
+        Service.open(str(save_toy_model(tmp_path)), device="cpu", dtype="float32", stores_folder=tmp_path)
+    assert {thread for thread in threading.enumerate() if thread.name == "engine"} == before
 
 
 def test_a_prompt_beyond_the_context_is_refused_with_both_lengths(embedded_service):

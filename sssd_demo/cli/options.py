@@ -102,6 +102,8 @@ def positive(text: str) -> int:
 
 def prompt_text(text: str) -> str:
     """The prompt itself, or standard input for `-`. Raises `UserError` if it is empty or no UTF-8."""
+    from sssd_demo.request import EMPTY_PROMPT
+
     try:
         if text == "-":
             text = sys.stdin.read()
@@ -109,5 +111,5 @@ def prompt_text(text: str) -> str:
     except UnicodeError as error:
         raise UserError("The prompt is not valid UTF-8.") from error
     if not text.strip():
-        raise UserError("The prompt is empty; please write something.")
+        raise UserError(EMPTY_PROMPT)
     return text
