@@ -1,4 +1,4 @@
-"""Where the project keeps what should outlive a run."""
+"""Where the project keeps what should outlive a run. Neither folder need exist yet."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from pathlib import Path
 
 import platformdirs
 
+CACHE_VARIABLE = "SSSD_DEMO_CACHE"
 DATA_VARIABLE = "SSSD_DEMO_DATA"
 
 
-def data_folder() -> Path:
-    """The folder for stores and probe results: `SSSD_DEMO_DATA`, else the platform's folder for user data.
+def cache_folder() -> Path:
+    """The folder for models: `SSSD_DEMO_CACHE`, else the platform's cache folder of the user."""
+    return Path(os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_path("sssd_demo"))
 
-    It need not exist yet.
-    """
+
+def data_folder() -> Path:
+    """The folder for stores and probe results: `SSSD_DEMO_DATA`, else the platform's folder for user data."""
     return Path(os.environ.get(DATA_VARIABLE) or platformdirs.user_data_path("sssd_demo"))

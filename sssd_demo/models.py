@@ -7,13 +7,14 @@ imports torch and transformers only when something is loaded, so that listing pr
 from __future__ import annotations
 
 import json
-import platform
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sssd_demo.cpu_name import cpu_name
 from sssd_demo.errors import UserError
-from sssd_demo.model_folder import Found, cache_folder, check_whole, find_or_fetch, hub_reachable, remove_damaged
+from sssd_demo.folders import cache_folder
+from sssd_demo.model_folder import Found, check_whole, find_or_fetch, hub_reachable, remove_damaged
 from sssd_demo.model_sources import Progress, default_preset, find_preset
 
 if TYPE_CHECKING:
@@ -208,16 +209,7 @@ def _device_name(device: torch.device) -> str:
     if device.type != "cpu":
         return device.type
     threads = torch.get_num_threads()
-    return f"{_cpu_name()}, {threads} thread{'s' * (threads > 1)}"
-
-
-def _cpu_name() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    named = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-    return named or platform.processor() or platform.machine() or "CPU"
+    return f"{cpu_name()}, {threads} thread{'s' * (threads > 1)}"
 
 
 def _first_line(error: Exception) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import platform
-from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
+
+from sssd_demo.cpu_name import cpu_name
 
 
 def machine_facts(*, date: str, device: str, dtype: str) -> dict[str, Any]:
@@ -22,10 +23,3 @@ def machine_facts(*, date: str, device: str, dtype: str) -> dict[str, Any]:
         "transformers": transformers.__version__,
         "date": date,
     }
-
-
-def cpu_name(info: Path = Path("/proc/cpuinfo")) -> str:
-    """The processor as it calls itself; where the system does not tell, its architecture."""
-    lines = info.read_text(encoding="utf-8", errors="replace").splitlines() if info.is_file() else []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, "") or platform.processor() or platform.machine()

@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 from sssd_demo.cli import fetch
-from sssd_demo.model_folder import cache_folder, where_present
+from sssd_demo.folders import cache_folder
+from sssd_demo.model_folder import where_present
 from sssd_demo.model_sources import PRESETS, Preset, Weights
 
 
