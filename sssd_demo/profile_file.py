@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import re
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from sssd_demo.folders import data_folder
 from sssd_demo.roofline import Profile
+from sssd_demo.whole_file import write_whole
 
 logger = logging.getLogger(__name__)
 VERSION = 1
@@ -45,11 +45,9 @@ def save_profile(key: ProfileKey, profile: Profile) -> None:
         "forward_seconds": [[*point, seconds] for point, seconds in sorted(profile.forward_seconds.items())],
     }
     path = key.path
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_text(json.dumps(data), encoding="utf-8")
-        unfinished.replace(path)
+        write_whole(path, json.dumps(data))
     except OSError as error:
         logger.warning("The measured profile could not be kept in %s: %s", path.parent, error.strerror)
 

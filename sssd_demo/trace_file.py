@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -30,6 +29,7 @@ from sssd_demo.json_checks import (
     wrong,
 )
 from sssd_demo.trace import ROOT, Fate, FinishReason, Law, Round, SaguaroRound, Source, Span, Trace, VerifiedTree
+from sssd_demo.whole_file import write_whole
 
 VERSION = 1
 MAX_FILE_BYTES = 32 * 2**20
@@ -43,13 +43,10 @@ def save(trace: Trace, path: Path | str) -> None:
 
     Raises `UserError` if the place cannot be written to.
     """
-    path = Path(path)
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
+    content = json.dumps(to_json(trace), allow_nan=False, separators=(",", ":"))
     try:
-        unfinished.write_text(json.dumps(to_json(trace), allow_nan=False, separators=(",", ":")), encoding="utf-8")
-        unfinished.replace(path)
+        write_whole(Path(path), content)
     except OSError as error:
-        unfinished.unlink(missing_ok=True)
         raise UserError(f"The trace cannot be written to {path}: {error.strerror or error}.") from error
 
 

@@ -52,3 +52,12 @@ def test_file_names_are_plain_whatever_the_model_is_called(data: Path):
     save_profile(key, PROFILE)
     assert load_profile(key) == PROFILE
     assert key.path.parent == data / "probe"
+
+
+def test_a_full_disk_leaves_no_unfinished_file(data: Path, monkeypatch: pytest.MonkeyPatch):
+    def full(path: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    save_profile(KEY, PROFILE)
+    assert list((data / "probe").iterdir()) == []
