@@ -2,6 +2,7 @@
 
 import math
 import random
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -159,3 +160,13 @@ def test_finding_takes_a_logarithmic_number_of_reads(kind):
     query = text[100:104]
     assert len(sub_index.find(query)) > 0
     assert reads.reads <= 2 * len(query) * (math.log2(length) + 2)
+
+
+@pytest.mark.parametrize(("dtype", "bytes_per_token"), [(np.uint16, 18), (np.uint32, 32)])
+def test_sorting_takes_no_more_memory_than_it_says(dtype, bytes_per_token):
+    tokens = np.random.default_rng(0).integers(0, VOCABULARY, 200_000).astype(dtype)
+    tracemalloc.start()
+    suffix_array(tokens)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.9 < peak / (bytes_per_token * len(tokens)) < 1.1
