@@ -34,8 +34,8 @@ def choose_dtype(
 ) -> DtypeChoice:
     """The format to compute in: `asked`, or for "auto" what suits the device.
 
-    On a CPU, products of the model's own MLP shape [8, hidden] · [hidden, intermediate] are timed for less than
-    half a second by `clock` (seconds): bfloat16 is fast only where the CPU computes in it. On a GPU, bfloat16 if
+    On a CPU, products of the model's own MLP shape [8, hidden] · [hidden, intermediate] are timed for a
+    fraction of a second by `clock` (seconds): bfloat16 is fast only where the CPU computes in it. On a GPU, bfloat16 if
     it has it. Raises `UserError` for an unknown format.
     """
     if asked != "auto":

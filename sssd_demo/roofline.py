@@ -23,7 +23,7 @@ Point = tuple[int, int, int]  # the same three
 BATCHES = (1, 2, 4, 8, 16, 32)
 LENGTHS = (1, 2, 4, 8, 16, 32)
 CONTEXTS = (64, 512)
-MAX_S_Q = LENGTHS[-1]
+MAX_AUTO_S_Q = LENGTHS[-1]  # a request may ask for more
 FREE_RIDE = 1.2  # a forward of s_q tokens may take this many times one of a single token
 HOPELESS = 4.0  # beyond this many times, longer drafts are not worth measuring
 QUICK_SECONDS = 1.2
@@ -84,10 +84,10 @@ def quick_probe(time_forward: TimeForward, *, budget_seconds: float = QUICK_SECO
     """Measure T for one sequence and a short context only, for a first start that must not keep anybody waiting.
 
     After a warm-up, lengths are timed in up to three passes, the most telling ones first, until the forwards
-    have taken `budget_seconds` in all; one token and `MAX_S_Q` tokens are always measured.
+    have taken `budget_seconds` in all; one token and `MAX_AUTO_S_Q` tokens are always measured.
     """
     context = CONTEXTS[0]
-    ends = (1, MAX_S_Q)
+    ends = (1, MAX_AUTO_S_Q)
     order = (*ends, *(length for length in reversed(LENGTHS) if length not in ends))
     spent = sum(time_forward(1, length, context) for length in ends)
     timings: dict[int, list[float]] = {}
@@ -104,15 +104,15 @@ def quick_probe(time_forward: TimeForward, *, budget_seconds: float = QUICK_SECO
 def choose_s_q(profile: Profile, batch: int, context: int) -> int:
     """The tokens to process per sequence and round (root included) when `batch` sequences share a forward.
 
-    The knee by measured time: the largest m up to `MAX_S_Q` with T(batch, m) ≤ `FREE_RIDE` · T(batch, 1), at
+    The knee by measured time: the largest m up to `MAX_AUTO_S_Q` with T(batch, m) ≤ `FREE_RIDE` · T(batch, 1), at
     caches of `context` tokens; at least 1, and 1 when nothing was measured.
     """
     if not profile.forward_seconds:
         return 1
-    # Asked in every round: a curve through six lengths costs a fifth of a millisecond, 32 full lookups much more.
+    # Asked in every round: a curve through six lengths costs far less than 32 full lookups.
     curve = {length: forward_time(profile, batch, length, context) for length in LENGTHS}
     limit = FREE_RIDE * curve[1]
-    return next((m for m in range(MAX_S_Q, 1, -1) if _interpolate(curve, m) <= limit), 1)
+    return next((m for m in range(MAX_AUTO_S_Q, 1, -1) if _interpolate(curve, m) <= limit), 1)
 
 
 def forward_time(profile: Profile, batch: int, length: float, context: int) -> float:

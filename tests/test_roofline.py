@@ -6,7 +6,7 @@ from sssd_demo.roofline import (
     BATCHES,
     CONTEXTS,
     LENGTHS,
-    MAX_S_Q,
+    MAX_AUTO_S_Q,
     Point,
     Profile,
     choose_s_q,
@@ -43,7 +43,7 @@ def test_a_full_machine_is_not_speculated_on():
 
 
 def test_the_length_is_capped():
-    assert choose_s_q(probe(Machine(knee=10_000)), 1, 64) == MAX_S_Q
+    assert choose_s_q(probe(Machine(knee=10_000)), 1, 64) == MAX_AUTO_S_Q
 
 
 def test_nothing_measured_means_no_speculation():
@@ -93,7 +93,7 @@ def test_the_probe_leaves_hopeless_lengths_out():
 
 def test_the_quick_probe_keeps_to_its_budget_and_measures_at_least_both_ends():
     slow = Machine(fixed=5.0)
-    assert set(quick_probe(slow).forward_seconds) == {(1, 1, 64), (1, MAX_S_Q, 64)}
+    assert set(quick_probe(slow).forward_seconds) == {(1, 1, 64), (1, MAX_AUTO_S_Q, 64)}
     assert len(slow.calls) == 4
     fast = Machine(fixed=0.001)
     assert {length for _, length, _ in quick_probe(fast).forward_seconds} == set(LENGTHS)

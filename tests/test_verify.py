@@ -302,4 +302,6 @@ def test_each_fate_follows_from_coin_and_probability_though_float32_adds_up_to_n
     edge = (p + p / mass) / 2  # below p / mass, so the draw is token 0, yet above p
     verdict = verify_point_mass(point_tree([0], [ROOT]), row, SAMPLING, 1, lambda position: edge)
     assert verdict.tree.fates == ("accepted",)
-    assert verdict.tree.coins[0] < verdict.tree.target_probs[0]
+    coin = verdict.tree.coins[0]
+    assert coin is not None
+    assert coin < verdict.tree.target_probs[0]

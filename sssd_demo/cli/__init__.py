@@ -30,7 +30,7 @@ COMMANDS = {
     "record": "answer a file of questions and keep the traces",
     "replay": "measure drafting alone on recorded answers, without a model",
     "probe": "measure this machine and say how much to speculate",
-    "datastore": "build, list, inspect and remove stores of past text",
+    "datastore": "build, list and inspect stores of past text",
     "models": "list the models, where they come from and whether they are here",
     "fetch": "get a model ready",
     "serve": "start the app",

@@ -9,7 +9,7 @@ from sssd_demo.sssd.datastore import Datastore
 from sssd_demo.sssd.merge import Seed, merge
 from sssd_demo.sssd.sampled import look_up
 from sssd_demo.sssd.trie import PromptTrie
-from sssd_demo.trace import DraftTree
+from sssd_demo.trace import EMPTY_TREE, DraftTree
 
 
 class Drafter:
@@ -27,7 +27,7 @@ class Drafter:
     def draft(self, tokens: Sequence[int], s_q: int) -> DraftTree:
         """At most `s_q` - 1 candidates for what follows `tokens`, the whole conversation so far."""
         if s_q <= 1:
-            return merge([], s_q, 0)
+            return EMPTY_TREE
         settings = self._settings
         recent = tokens[-settings.longest_match :]
         cap = settings.children_cap(s_q)

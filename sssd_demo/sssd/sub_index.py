@@ -23,7 +23,7 @@ class SubIndex:
         self.suffixes = suffixes
         self.documents = documents
         self.separator = int(np.iinfo(tokens.dtype).max)
-        # A single item is read from a memoryview three times as fast as from an array.
+        # A single item is read faster from a memoryview than from an array.
         self._tokens = tokens.data
         self._suffixes: Sequence[int] = suffixes.data
 
