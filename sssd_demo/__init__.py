@@ -1,1 +1,1 @@
-"""An interactive demo of lossless speculative decoding: SSSD and Saguaro on a real model."""
+"""An interactive demo of lossless speculative decoding on a real model."""

@@ -130,13 +130,17 @@ class Service:
         """Load preset, folder or hub id `model`, warm it up and start the engine's thread.
 
         The speculation length left to the machine rests on a profile of forward times: the one kept from before
-        (see the command `probe`), else a measurement of a second. Raises `UserError` as `models.load` does.
+        (see the command `probe`), else a measurement of a second. Raises `UserError` as `models.load` does, and
+        if memory does not suffice to decode.
         """
         if threads:
             torch.set_num_threads(threads)
         loaded = models.load(model, device=device, dtype=dtype, progress=progress)
         stores = Stores(stores_folder or default_folder(), loaded.text.fingerprint)
-        service = cls(loaded, stores=stores, threads=threads)
+        try:
+            service = cls(loaded, stores=stores, threads=threads)
+        except (MemoryError, torch.OutOfMemoryError) as error:
+            raise UserError(f"There is not enough memory for {model} to decode a single text.") from error
         try:
             if progress:
                 progress("measuring this machine", None)

@@ -213,6 +213,15 @@ def test_a_service_that_cannot_be_opened_leaves_no_engine_behind(tmp_path, monke
     assert {thread for thread in threading.enumerate() if thread.name == "engine"} == before
 
 
+def test_too_little_memory_for_keys_and_values_is_said_in_a_sentence(tmp_path, monkeypatch):
+    def fails(*args, **options):
+        raise MemoryError
+
+    monkeypatch.setattr("sssd_demo.target.KVCache", fails)
+    with pytest.raises(UserError, match="not enough memory"):
+        Service.open(str(save_toy_model(tmp_path)), device="cpu", dtype="float32", stores_folder=tmp_path)
+
+
 def test_a_prompt_beyond_the_context_is_refused_with_both_lengths(embedded_service):
     context = embedded_service.engine.context_length
     with pytest.raises(UserError, match=f"tokens, but the model's context holds {context}"):
