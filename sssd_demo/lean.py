@@ -24,16 +24,21 @@ TREE_ATTENTION = "sssd_tree"
 
 
 def make_lean(model: PreTrainedModel) -> None:
-    """Use tree attention in every layer of `model`, and lean parts where they are known. Changes the model."""
+    """Use tree attention in every layer of `model`, and lean layers where they are known. Changes the model."""
     ALL_ATTENTION_FUNCTIONS.register(TREE_ATTENTION, _tree_attention_interface)
     model.config._attn_implementation = TREE_ATTENTION
-    for parent in list(model.modules()):
-        for name, part in list(parent.named_children()):
-            kind = type(part).__name__
-            family = next((family for family in LEAN_FAMILIES if kind.startswith(family)), None)
-            replacement = _REPLACEMENTS.get(kind.removeprefix(family)) if family else None
-            if replacement:
-                setattr(parent, name, replacement(part))
+    _replace_parts(model)
+
+
+def _replace_parts(parent: nn.Module) -> None:
+    for name, part in list(parent.named_children()):
+        kind = type(part).__name__
+        family = next((family for family in LEAN_FAMILIES if kind.startswith(family)), None)
+        replacement = _REPLACEMENTS.get(kind.removeprefix(family)) if family else None
+        if replacement:
+            setattr(parent, name, replacement(part))
+        else:
+            _replace_parts(part)
 
 
 def tree_attention(
@@ -72,52 +77,60 @@ class _LeanNorm(nn.Module):
         return F.rms_norm(hidden, self.weight.shape, self.weight, self.eps)
 
 
-class _LeanMLP(nn.Module):
-    def __init__(self, mlp: Any) -> None:
+class _LeanLayer(nn.Module):
+    """One decoder layer: norm, attention, norm, gated MLP, each half added to what it was given."""
+
+    def __init__(self, layer: Any) -> None:
         super().__init__()
+        attention, mlp = layer.self_attn, layer.mlp
+        self.qkv = _fuse(attention.q_proj, attention.k_proj, attention.v_proj)
+        self.out = attention.o_proj
         self.gate_up = _fuse(mlp.gate_proj, mlp.up_proj)
         self.down = mlp.down_proj
         self.activation = mlp.act_fn
-
-    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        gate, up = self.gate_up(hidden).chunk(2, dim=-1)
-        return self.down(self.activation(gate) * up)
-
-
-class _LeanAttention(nn.Module):
-    def __init__(self, attention: Any) -> None:
-        super().__init__()
-        self.qkv = _fuse(attention.q_proj, attention.k_proj, attention.v_proj)
-        self.out = attention.o_proj
-        self.head_dim = attention.head_dim
-        self.heads = attention.q_proj.out_features // self.head_dim
-        self.kv_heads = attention.k_proj.out_features // self.head_dim
-        self.layer = attention.layer_idx
-        self.scale = attention.scaling
+        self.attention_norm = _LeanNorm(layer.input_layernorm)
+        self.mlp_norm = _LeanNorm(layer.post_attention_layernorm)
         self.query_norm = getattr(attention, "q_norm", None)
         self.key_norm = getattr(attention, "k_norm", None)
+        self.index = attention.layer_idx
+        self.scale = attention.scaling
+        self.head_dim = attention.head_dim
+        self.heads = attention.q_proj.out_features // self.head_dim
+        self.rotated = self.heads + attention.k_proj.out_features // self.head_dim  # query heads, then key heads
 
     def forward(
         self,
         hidden_states: torch.Tensor,
-        position_embeddings: tuple[torch.Tensor, torch.Tensor],
         attention_mask: torch.Tensor | None,
+        position_embeddings: tuple[torch.Tensor, torch.Tensor],
         cache: CacheWindow,
         **kwargs: Any,
-    ) -> tuple[torch.Tensor, None]:
-        batch, q, _ = hidden_states.shape
-        heads = self.qkv(hidden_states).view(batch, q, -1, self.head_dim).transpose(1, 2)
+    ) -> torch.Tensor:
+        hidden = hidden_states + self._attend(
+            self.attention_norm(hidden_states), attention_mask, position_embeddings, cache
+        )
+        gate, up = self.gate_up(self.mlp_norm(hidden)).chunk(2, dim=-1)
+        return hidden + self.down(self.activation(gate) * up)
+
+    def _attend(
+        self,
+        hidden: torch.Tensor,
+        mask: torch.Tensor | None,
+        position_embeddings: tuple[torch.Tensor, torch.Tensor],
+        cache: CacheWindow,
+    ) -> torch.Tensor:
+        batch, q, _ = hidden.shape
+        heads = self.qkv(hidden).view(batch, q, -1, self.head_dim).transpose(1, 2)
         if self.query_norm is not None and self.key_norm is not None:
             heads[:, : self.heads] = self.query_norm(heads[:, : self.heads])
-            keys = heads[:, self.heads : self.heads + self.kv_heads]
-            heads[:, self.heads : self.heads + self.kv_heads] = self.key_norm(keys)
+            heads[:, self.heads : self.rotated] = self.key_norm(heads[:, self.heads : self.rotated])
         cos, signed_sin = position_embeddings
-        rotated = heads[:, : self.heads + self.kv_heads]
+        rotated = heads[:, : self.rotated]
         turned = torch.roll(rotated, self.head_dim // 2, dims=-1)
         rotated.mul_(cos.unsqueeze(1)).addcmul_(turned, signed_sin.unsqueeze(1))
-        key, value = cache.write(self.layer, heads[:, self.heads :])
-        output = tree_attention(heads[:, : self.heads], key, value, attention_mask, self.scale)
-        return self.out(output.reshape(batch, q, -1)), None
+        key, value = cache.write(self.index, heads[:, self.heads :])
+        output = tree_attention(heads[:, : self.heads], key, value, mask, self.scale)
+        return self.out(output.reshape(batch, q, -1))
 
 
 class _SignedRotary(nn.Module):
@@ -134,9 +147,8 @@ class _SignedRotary(nn.Module):
 
 
 _REPLACEMENTS: dict[str, type[nn.Module]] = {
+    "DecoderLayer": _LeanLayer,
     "RMSNorm": _LeanNorm,
-    "MLP": _LeanMLP,
-    "Attention": _LeanAttention,
     "RotaryEmbedding": _SignedRotary,
 }
 
