@@ -5,5 +5,5 @@ from sssd_demo.service import Service
 from sssd_demo.ui.launch import launch
 
 if __name__ == "__main__":
-    running = launch(lambda progress: Service.open(default_name(), progress=progress))
+    running = launch(lambda model, progress: Service.open(model, progress=progress), default_name())
     running.wait()

@@ -15,7 +15,7 @@ from sssd_demo.cpu_name import cpu_name
 from sssd_demo.errors import UserError
 from sssd_demo.folders import cache_folder
 from sssd_demo.model_folder import Found, check_whole, find_or_fetch, hub_reachable, remove_damaged
-from sssd_demo.model_sources import Progress, default_preset, find_preset
+from sssd_demo.model_sources import PRESETS, Progress, default_preset, find_preset
 
 if TYPE_CHECKING:
     import torch
@@ -142,6 +142,19 @@ def default_name(device: str | None = None) -> str:
         return default_preset(chosen.type, 0)
     free_bytes, _ = torch.cuda.mem_get_info(chosen)
     return default_preset("cuda", free_bytes, hub=hub_reachable())
+
+
+def fitting_presets(device: str | None = None) -> list[str]:
+    """The presets whose pair fits into the memory of `device` (None: the GPU if there is one), in use or not."""
+    import psutil
+    import torch
+
+    chosen = _device(device)
+    if chosen.type == "cuda":
+        memory = torch.cuda.get_device_properties(chosen).total_memory
+    else:
+        memory = psutil.virtual_memory().total
+    return [preset.name for preset in PRESETS if preset.memory <= memory]
 
 
 def refuse_unsuitable(config: PreTrainedConfig, name: str) -> None:

@@ -26,7 +26,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
     model = args.model or args.preset or default_name()
     running = launch(
-        lambda progress: Service.open(model, dtype=args.dtype, threads=args.threads, progress=progress),
+        lambda name, progress: Service.open(name, dtype=args.dtype, threads=args.threads, progress=progress),
+        model,
         host=args.host,
         port=args.port,
     )

@@ -32,11 +32,15 @@ class ChatLayout:
     upload: gr.UploadButton
     answer: gr.HTML
     settings: SettingsPanel
+    model: gr.Dropdown
     trace_text: gr.Textbox  # never seen: carries a trace to the browser, which saves it
 
 
-def build(recorded: Trace | None) -> ChatLayout:
-    """Lay the tab out inside the current block. `recorded` is shown until there is an answer."""
+def build(recorded: Trace | None, models: list[str]) -> ChatLayout:
+    """Lay the tab out inside the current block. `recorded` is shown until there is an answer.
+
+    Without `models` to choose from there is no such choice on the page.
+    """
     strip = figures_strip(figures(recorded, None, recorded=True) if recorded else None, elem_id="figures")
     with gr.Row(elem_id="chat-columns"):
         with gr.Column(scale=5, min_width=330, elem_id="chat-left"):
@@ -69,6 +73,7 @@ def build(recorded: Trace | None) -> ChatLayout:
                 )
             with gr.Accordion(WORDS["chat.settings"], open=False, elem_id="more-settings"):
                 temperature, top_k, top_p, max_tokens, seed = more()
+                model = _model_choice(models)
             gr.Markdown(WORDS["chat.privacy"], elem_id="privacy")
         with gr.Column(scale=8, min_width=330, elem_id="chat-right"):
             shown = AnswerPayload(recorded, recorded=True).update(recorded) if recorded else None
@@ -86,6 +91,7 @@ def build(recorded: Trace | None) -> ChatLayout:
         upload=upload,
         answer=answer,
         settings=SettingsPanel(method, s_q, store, temperature, top_k, top_p, max_tokens, seed),
+        model=model,
         trace_text=gr.Textbox(visible=False),
     )
 
@@ -105,4 +111,16 @@ def _conversation() -> gr.Chatbot:
             {"text": WORDS[f"example.{key}.text"], "display_text": WORDS[f"example.{key}.title"]} for key in EXAMPLES
         ],
         elem_id="conversation",
+    )
+
+
+def _model_choice(models: list[str]) -> gr.Dropdown:
+    return gr.Dropdown(
+        models,
+        value=None,
+        label=WORDS["set.model"],
+        info=WORDS["set.model_hint"],
+        allow_custom_value=True,  # the one that is there may be a folder or a hub id
+        visible=bool(models),
+        elem_id="model",
     )

@@ -33,10 +33,10 @@ _UNCHANGED = [gr.skip()] * 8  # one for each part of the page
 
 
 def chat_tab(
-    demo: gr.Blocks, host: ServiceHost, sessions: Sessions, *, capacity: int, recorded: Trace | None
+    demo: gr.Blocks, host: ServiceHost, sessions: Sessions, *, capacity: int, recorded: Trace | None, models: list[str]
 ) -> ChatLayout:
     """Build the tab inside the current block of `demo`. `capacity` answers are written at the same time."""
-    layout = build(recorded)
+    layout = build(recorded, models)
     handlers = _Handlers(host, sessions)
     page = [
         layout.chatbot, layout.answer, layout.figures, layout.message, layout.notice, layout.send, layout.stop,

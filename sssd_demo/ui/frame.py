@@ -25,13 +25,16 @@ logger = logging.getLogger(__name__)
 TICK = 1.5  # seconds between looks at the model's state
 
 
-def build(host: ServiceHost) -> gr.Blocks:
-    """The app around `host`, whose model may still be loading; the page is usable all the same."""
+def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
+    """The app around `host`, whose model may still be loading; the page is usable all the same.
+
+    A visitor may change the model to one of `models`, if there are any.
+    """
     sessions = Sessions(forget=host.forget)
     with gr.Blocks(title=WORDS["title"], fill_width=True, analytics_enabled=False) as demo:
         head = header(head_value(host, sessions), elem_id="header")
         with gr.Tabs(elem_id="tabs"), gr.Tab(WORDS["tab.chat"], id="chat"):
-            chat = chat_tab(demo, host, sessions, capacity=MAX_ROWS, recorded=recorded_run())
+            chat = chat_tab(demo, host, sessions, capacity=MAX_ROWS, recorded=recorded_run(), models=models)
         clock, waiting = gr.Timer(TICK), gr.Timer(TICK)
 
         def look() -> dict[str, Any]:
@@ -40,12 +43,26 @@ def build(host: ServiceHost) -> gr.Blocks:
         def offer() -> list[Any]:
             """Once the model is there: list what it offers, and wait no longer."""
             if host.service is None:
-                return [gr.skip()] * 3
-            return [*choices(host.service), gr.Timer(active=False)]
+                return [gr.skip()] * 4
+            return [*choices(host.service), host.model, gr.Timer(active=False)]
 
+        offered = [chat.settings.method, chat.settings.store, chat.model, waiting]
         private: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
         gr.on([demo.load, clock.tick], look, None, [head], **private)
-        gr.on([demo.load, waiting.tick], offer, None, [chat.settings.method, chat.settings.store, waiting], **private)
+        gr.on([demo.load, waiting.tick], offer, None, offered, **private)
+
+        def change_model(name: str | None) -> tuple[str, str, Any]:
+            if not name or name == host.model:
+                return host.model, "", gr.skip()
+            try:
+                if sessions.running():
+                    raise UserError(WORDS["refuse.model_busy"])
+                host.change(name)
+            except UserError as error:
+                return host.model, str(error), gr.skip()
+            return name, WORDS["notice.model"].format(name=name), gr.Timer(active=True)
+
+        chat.model.input(change_model, [chat.model], [chat.model, chat.notice, waiting], **private)
 
         def leave(request: gr.Request) -> None:
             sessions.drop(request.session_hash or "")
@@ -69,6 +86,8 @@ def head_value(host: ServiceHost, sessions: Sessions) -> dict[str, Any]:
     about = WORDS["status.about"].format(
         model=model.name, source=model.source, licence=model.licence, dtype=model.dtype, reason=model.dtype_reason
     )
+    if host.refused:
+        text = WORDS["status.refused"].format(status=text, reason=host.refused)
     return {"state": "busy" if busy else "ready", "text": text, "about": about, "fraction": None}
 
 

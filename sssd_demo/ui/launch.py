@@ -9,6 +9,7 @@ from typing import Any
 
 import gradio as gr
 
+from sssd_demo import models
 from sssd_demo.errors import UserError
 from sssd_demo.ui import components, palette
 from sssd_demo.ui.frame import build
@@ -47,13 +48,14 @@ class RunningApp:
         self.host.close()
 
 
-def launch(open_service: OpenService, *, host: str | None = None, port: int | None = None) -> RunningApp:
-    """Serve the app and begin to load its model; returns once the page can be opened.
+def launch(open_service: OpenService, model: str, *, host: str | None = None, port: int | None = None) -> RunningApp:
+    """Serve the app and begin to load `model`; returns once the page can be opened.
 
     Raises `UserError` if the port is taken.
     """
-    service_host = ServiceHost(open_service)
-    demo = build(service_host)
+    service_host = ServiceHost(open_service, model)
+    # On a hosted Space one stranger must not change the model under the others.
+    demo = build(service_host, models=[] if os.environ.get("SPACE_ID") else models.fitting_presets())
     demo.queue(max_size=MOST_WAITING, default_concurrency_limit=4)
     try:
         _, url, _ = demo.launch(

@@ -47,7 +47,7 @@ def service() -> FakeService:
 def app(service: FakeService) -> Iterator[RunningApp]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(frame, "recorded_run", lambda: None)
-        running = launch(opens(service))
+        running = launch(opens(service), "fake")
     wait_until(lambda: running.host.service is not None)
     yield running
     running.close()

@@ -349,7 +349,7 @@ def test_two_visitors_do_not_mix(browser: Browser, app, service: FakeService):
 
 def test_a_page_left_open_over_a_restart_loses_nothing(browser: Browser):
     first, second = FakeService(reply), FakeService(reply)
-    running = launch(opens(first))
+    running = launch(opens(first), "fake")
     port = int(running.url.rstrip("/").rsplit(":", 1)[1])
     page = browser.new_page()
     open_app(page, running.url)
@@ -357,7 +357,7 @@ def test_a_page_left_open_over_a_restart_loses_nothing(browser: Browser):
     wait_for_answer(page)
     page.locator("#message textarea").fill("after it")
     running.close()
-    running = launch(opens(second), port=port)
+    running = launch(opens(second), "fake", port=port)
     wait_until(lambda: running.host.service is not None)
     open_app(page, running.url)
     expect(page.locator(USER)).to_have_count(1)
@@ -375,12 +375,12 @@ def test_the_recorded_run_plays_while_the_model_loads(browser: Browser, monkeypa
     monkeypatch.setattr(frame, "recorded_run", lambda: trace)
     released = threading.Event()
 
-    def open_slowly(progress):
+    def open_slowly(model, progress):
         progress("fetching the weights", 0.5)
         released.wait(30)
-        return opens(FakeService())(progress)
+        return opens(FakeService())(model, progress)
 
-    running = launch(open_slowly)
+    running = launch(open_slowly, "fake")
     page = browser.new_page()
     page.goto(running.url)
     expect(page.locator(".frame-head")).to_have_attribute("data-state", "loading")
@@ -400,17 +400,35 @@ def test_the_recorded_run_plays_while_the_model_loads(browser: Browser, monkeypa
 
 
 def test_without_a_model_the_page_says_why_and_traces_still_play(browser: Browser, tmp_path):
-    def fail(progress):
+    def fail(model, progress):
         raise UserError("The model cannot be reached.")
 
     path = tmp_path / "kept.json"
     trace_file.save(make_trace("the cat please", ANSWERS["cat"], pace_ms=5), path)
-    running = launch(fail)
+    running = launch(fail, "fake")
     page = browser.new_page()
     page.goto(running.url)
     expect(page.locator(".fh-text")).to_contain_text("The model cannot be reached.")
     upload(page, path)
     expect(page.locator(".ts-end")).to_be_attached()
     assert token_text(page) == ANSWERS["cat"]
+    page.close()
+    running.close()
+
+
+def test_the_model_can_be_changed_for_everybody(browser: Browser):
+    running = launch(opens(FakeService(reply)), "fake")
+    page = browser.new_page()
+    open_app(page, running.url)
+    page.locator("#more-settings > button").click()
+    choice = page.locator("#model input")
+    expect(choice).to_have_value("fake")
+    choice.fill("another")
+    choice.press("Enter")
+    expect(page.locator("#notice")).to_contain_text("Getting another ready")
+    wait_until(lambda: running.host.model == "another" and running.host.service is not None)
+    expect(page.locator(".frame-head")).to_have_attribute("data-state", "ready", timeout=10_000)
+    ask(page, "the cat please")
+    wait_for_answer(page)
     page.close()
     running.close()

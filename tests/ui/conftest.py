@@ -19,7 +19,7 @@ def service() -> FakeService:
 
 @pytest.fixture
 def app(service: FakeService) -> Iterator[RunningApp]:
-    running = launch(opens(service))
+    running = launch(opens(service), "fake")
     wait_until(lambda: running.host.service is not None)
     yield running
     running.close()

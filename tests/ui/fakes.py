@@ -231,7 +231,7 @@ class FakeService:
 
 def opens(service: FakeService) -> OpenService:
     """What the app takes to open its service, giving `service` at once."""
-    return lambda progress: cast(Service, service)
+    return lambda model, progress: cast(Service, service)
 
 
 def wait_until(what, seconds: float = 10.0) -> None:

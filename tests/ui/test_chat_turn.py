@@ -20,7 +20,7 @@ def service() -> FakeService:
 
 @pytest.fixture
 def host(service: FakeService) -> ServiceHost:
-    host = ServiceHost(opens(service))
+    host = ServiceHost(opens(service), "fake")
     host.start()
     wait_until(lambda: host.service is not None)
     return host
@@ -148,7 +148,7 @@ def test_a_closed_stream_cancels_its_answer(host, session, service):
 
 
 def test_before_the_model_is_there_nothing_is_lost(session):
-    host = ServiceHost(opens(FakeService()))
+    host = ServiceHost(opens(FakeService()), "fake")
     page = chat_turn.begin(host, session, [entry("user", "x")], "one")
     assert "not ready yet" in page.notice
     assert page.history is KEEP

@@ -23,7 +23,7 @@ QUESTION = "Write the sentence 'The cat sat on the mat.' three times."
 
 @pytest.fixture(scope="module")
 def host(embedded_service: Service) -> ServiceHost:
-    host = ServiceHost(lambda progress: embedded_service)
+    host = ServiceHost(lambda model, progress: embedded_service, "smollm2-135m")
     host.start()
     wait_until(lambda: host.service is not None, seconds=60)
     return host
@@ -75,7 +75,7 @@ def test_half_a_character_is_never_shown(host, session):
 
 
 def test_the_endpoint_streams_the_same_answer_and_can_be_left(embedded_service: Service):
-    running = launch(lambda progress: embedded_service)
+    running = launch(lambda model, progress: embedded_service, "smollm2-135m")
     wait_until(lambda: running.host.service is not None, seconds=60)
     try:
         client = Client(running.url, verbose=False)
