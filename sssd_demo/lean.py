@@ -2,8 +2,9 @@
 
 At one to sixteen tokens a forward, a small model spends more time on small operations than on its weights. This
 module replaces, in place, the parts of a loaded model whose form it knows: query, key and value projections
-become one product, gate and up projections become one, RMS norms use torch's fused kernel, and the cache is
-written by one copy. A model of another form keeps its own layers; it is right all the same, only slower.
+become one product, gate and up projections become one, RMS norms use torch's fused kernel, the cache is written by
+one copy, and weights are packed (`packed_linear.py`). A model of another form keeps its own layers; it is right all
+the same, only slower.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from transformers import PreTrainedModel
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from sssd_demo.kv_cache import CacheWindow
+from sssd_demo.packed_linear import pack
 
 # Families whose layers are: RMS norm, attention with half-rotated positions, RMS norm, gated MLP.
 LEAN_FAMILIES = ("Llama", "Qwen2", "Qwen3", "Mistral")
@@ -37,6 +39,8 @@ def _replace_parts(parent: nn.Module) -> None:
         replacement = _REPLACEMENTS.get(kind.removeprefix(family)) if family else None
         if replacement:
             setattr(parent, name, replacement(part))
+        elif isinstance(part, nn.Linear):
+            setattr(parent, name, pack(part))
         else:
             _replace_parts(part)
 
@@ -83,10 +87,10 @@ class _LeanLayer(nn.Module):
     def __init__(self, layer: Any) -> None:
         super().__init__()
         attention, mlp = layer.self_attn, layer.mlp
-        self.qkv = _fuse(attention.q_proj, attention.k_proj, attention.v_proj)
-        self.out = attention.o_proj
-        self.gate_up = _fuse(mlp.gate_proj, mlp.up_proj)
-        self.down = mlp.down_proj
+        self.qkv = pack(_fuse(attention.q_proj, attention.k_proj, attention.v_proj))
+        self.out = pack(attention.o_proj)
+        self.gate_up = pack(_fuse(mlp.gate_proj, mlp.up_proj))
+        self.down = pack(mlp.down_proj)
         self.activation = mlp.act_fn
         self.attention_norm = _LeanNorm(layer.input_layernorm)
         self.mlp_norm = _LeanNorm(layer.post_attention_layernorm)
