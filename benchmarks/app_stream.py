@@ -118,7 +118,7 @@ def stream_lines(url: str, event: str, data: list[Any]) -> list[str]:
         session = f"probe-{time.monotonic_ns()}"
         if event == "follow":
             send = next(dependency["id"] for dependency in listed if dependency["api_name"] == "send")
-            run_to_end(http, base, session, send, [data[0][-1]["content"], data[0][:-1]])
+            run_to_end(http, base, session, send, [data[0][-1]["content"][0]["text"], data[0][:-1]])
         return run_to_end(http, base, session, index, data)
 
 
@@ -137,7 +137,7 @@ def run_to_end(http: httpx.Client, base: str, session: str, index: int, data: li
 
 def page_bytes(url: str, question: str, settings: dict[str, Any]) -> dict[str, float]:
     """Bytes per round on the way to the page, conversation, figures and pictures included."""
-    history = [{"role": "user", "content": question}]
+    history = [{"role": "user", "content": [{"type": "text", "text": question}]}]
     controls = ["sssd", settings["s_q"], "none", 0, 0, 1, settings["max_new_tokens"], 0]
     return counted(stream_lines(url, "follow", [history, *controls]), url, question, settings)
 

@@ -20,6 +20,7 @@ from sssd_demo.kv_cache import bytes_per_token
 from sssd_demo.metrics import summarise
 from sssd_demo.model_sources import Progress
 from sssd_demo.models import LoadedModel
+from sssd_demo.passing_thread import in_passing_thread
 from sssd_demo.profile_file import ProfileKey, load_profile, save_profile
 from sssd_demo.request import EMPTY_PROMPT, Finished, Request, check_lengths
 from sssd_demo.roofline import Profile, choose_s_q, quick_probe
@@ -105,6 +106,7 @@ class Service:
         self.model = model
         self.text = model.text
         self.stores = stores
+        self.threads = threads or torch.get_num_threads()
         context = min(model.context_length, MAX_CONTEXT)
         target = Target(model.model, rows=_rows(model, context), context_length=context)
         self.profile = Profile({})
@@ -133,14 +135,18 @@ class Service:
         (see the command `probe`), else a measurement of a second. Raises `UserError` as `models.load` does, and
         if memory does not suffice to decode.
         """
-        if threads:
-            torch.set_num_threads(threads)
-        loaded = models.load(model, device=device, dtype=dtype, progress=progress)
-        stores = Stores(stores_folder or default_folder(), loaded.text.fingerprint)
-        try:
-            service = cls(loaded, stores=stores, threads=threads)
-        except (MemoryError, torch.OutOfMemoryError) as error:
-            raise UserError(f"There is not enough memory for {model} to decode a single text.") from error
+
+        def load() -> Service:
+            if threads:
+                torch.set_num_threads(threads)  # binds the calling thread only
+            loaded = models.load(model, device=device, dtype=dtype, progress=progress)
+            stores = Stores(stores_folder or default_folder(), loaded.text.fingerprint)
+            try:
+                return cls(loaded, stores=stores, threads=threads)
+            except (MemoryError, torch.OutOfMemoryError) as error:
+                raise UserError(f"There is not enough memory for {model} to decode a single text.") from error
+
+        service = in_passing_thread(load)
         try:
             if progress:
                 progress("measuring this machine", None)
@@ -152,7 +158,7 @@ class Service:
 
     def profile_key(self) -> ProfileKey:
         model = self.model
-        return ProfileKey(model.device_name, model.dtype, torch.get_num_threads(), model.name)
+        return ProfileKey(model.device_name, model.dtype, self.threads, model.name)
 
     def measure_profile(self) -> Profile:
         """The quick profile of this machine, kept for later runs."""

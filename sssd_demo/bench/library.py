@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter
 
 import torch
@@ -12,6 +13,8 @@ from transformers.generation.streamers import BaseStreamer
 from sssd_demo.bench.lanes import Messages, Reply
 from sssd_demo.metrics import Summary
 from sssd_demo.models import LoadedModel
+
+Run = Callable[[Callable[[], Reply]], Reply]
 
 
 class Clock(BaseStreamer):
@@ -28,10 +31,14 @@ class Clock(BaseStreamer):
 
 
 class LibraryLane:
-    """`generate(do_sample=False)` on a model of its own, since our target changes the one it is given."""
+    """`generate(do_sample=False)` on a model of its own, since our target changes the one it is given.
 
-    def __init__(self, name: str, loaded: LoadedModel, max_new_tokens: int) -> None:
+    `run` runs it: on the thread that our own methods compute on, so that both have the same workers.
+    """
+
+    def __init__(self, name: str, loaded: LoadedModel, max_new_tokens: int, run: Run) -> None:
         self.name = name
+        self._run = run
         self._loaded = loaded
         ends = sorted(loaded.text.end_tokens)
         # The model's own settings may hold a penalty or a temperature, which would be another task.
@@ -44,7 +51,7 @@ class LibraryLane:
         )
 
     def answer(self, conversations: Sequence[Messages]) -> list[Reply]:
-        return [self._answer(messages) for messages in conversations]
+        return [self._run(partial(self._answer, messages)) for messages in conversations]
 
     @torch.inference_mode()
     def _answer(self, messages: Messages) -> Reply:

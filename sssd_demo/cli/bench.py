@@ -134,10 +134,13 @@ def _lane(name: str, service: Service, settings: Settings) -> Lane:
         return ServiceLane(name, service, settings)
     from sssd_demo import models
     from sssd_demo.bench.library import LibraryLane
+    from sssd_demo.passing_thread import in_passing_thread
 
     ours = service.model
-    loaded = models.load(ours.name, device=str(ours.device), dtype=ours.dtype)
-    return LibraryLane(name, loaded, settings.max_new_tokens)
+    loaded = in_passing_thread(lambda: models.load(ours.name, device=str(ours.device), dtype=ours.dtype))
+    return LibraryLane(
+        name, loaded, settings.max_new_tokens, run=lambda answer: service.engine.call(lambda target: answer())
+    )
 
 
 def _inspector(service: Service, questions: list[Question], store: str | None) -> Callable[[Sample], None]:

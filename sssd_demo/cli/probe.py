@@ -26,8 +26,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Measure anew and keep the result for every later start; progress goes to stderr."""
-    import torch
-
     from sssd_demo.profile_file import save_profile
 
     with open_service(args) as service:
@@ -37,7 +35,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         return {
             "device": service.model.device_name,
             "dtype": service.model.dtype,
-            "threads": torch.get_num_threads(),
+            "threads": service.threads,
             "flops": profile.flops,
             "bandwidth": profile.bandwidth,
             "knee": profile.knee,

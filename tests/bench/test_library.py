@@ -54,6 +54,10 @@ def toy(end: int = 255) -> LoadedModel:
     )
 
 
+def lane(loaded: LoadedModel, length: int) -> LibraryLane:
+    return LibraryLane("transformers-generate", loaded, length, run=lambda answer: answer())
+
+
 def greedy(loaded: LoadedModel, prompt: str, length: int) -> list[int]:
     ids = list(prompt.encode())
     for _ in range(length):
@@ -64,13 +68,13 @@ def greedy(loaded: LoadedModel, prompt: str, length: int) -> list[int]:
 
 def test_it_decodes_greedily_whatever_the_models_own_settings_say():
     loaded = toy()
-    [reply] = LibraryLane("transformers-generate", loaded, 12).answer([[{"role": "user", "content": "hello"}]])
+    [reply] = lane(loaded, 12).answer([[{"role": "user", "content": "hello"}]])
     assert list(reply.token_ids) == greedy(loaded, "hello", 12)
     assert reply.text == bytes(reply.token_ids).decode(errors="replace")
 
 
 def test_it_is_counted_like_our_own():
-    [reply] = LibraryLane("transformers-generate", toy(), 12).answer([[{"role": "user", "content": "hello"}]])
+    [reply] = lane(toy(), 12).answer([[{"role": "user", "content": "hello"}]])
     summary = reply.summary
     assert (summary.tokens, summary.target_forwards, summary.tokens_per_forward) == (12, 12, 1.0)
     assert summary.decode_seconds is not None
@@ -82,12 +86,12 @@ def test_it_is_counted_like_our_own():
 
 def test_it_stops_at_the_end_of_text_and_keeps_it():
     fourth = greedy(toy(), "hello", 4)[3]
-    [reply] = LibraryLane("transformers-generate", toy(fourth), 12).answer([[{"role": "user", "content": "hello"}]])
+    [reply] = lane(toy(fourth), 12).answer([[{"role": "user", "content": "hello"}]])
     assert reply.token_ids[-1] == fourth
     assert reply.summary.tokens == len(reply.token_ids) <= 4
 
 
 def test_a_single_token_has_no_rate():
-    [reply] = LibraryLane("transformers-generate", toy(), 1).answer([[{"role": "user", "content": "hello"}]])
+    [reply] = lane(toy(), 1).answer([[{"role": "user", "content": "hello"}]])
     assert reply.summary.tokens_per_second is None
     assert reply.summary.tokens == 1
