@@ -50,6 +50,9 @@ def main() -> None:
         result = {
             "pairs": pairs,
             "app_over_command_line": spread([p["app_tokens_per_second"] / p["cli_tokens_per_second"] for p in pairs]),
+            "engine_in_app_over_command_line": spread(
+                [p["app_engine_tokens_per_second"] / p["cli_tokens_per_second"] for p in pairs]
+            ),
             "bytes_per_round": {
                 "page": page_bytes(url, QUESTIONS[1], settings),
                 "api": api_bytes(url, QUESTIONS[1], settings),
@@ -93,7 +96,11 @@ def ask(client: Client, question: str, settings: dict[str, Any]) -> dict[str, An
     for value in client.submit(question, **settings, api_name="/chat"):
         arrivals.append((time.perf_counter(), sum(len(round_["committed"]) for round_ in value["rounds"])))
     (started, first), (ended, last) = arrivals[0], arrivals[-1]
-    return {"tokens_per_second": (last - first) / (ended - started), "tokens": last}
+    return {
+        "tokens_per_second": (last - first) / (ended - started),
+        "engine_tokens_per_second": value["tokens_per_second"],  # by the rounds' own times
+        "tokens": last,
+    }
 
 
 def pair(client: Client, preset: str, question: str, settings: dict[str, Any]) -> dict[str, float]:
@@ -105,6 +112,7 @@ def pair(client: Client, preset: str, question: str, settings: dict[str, Any]) -
     return {
         "cli_tokens_per_second": json.loads(printed)["tokens_per_second"],
         "app_tokens_per_second": through_app["tokens_per_second"],
+        "app_engine_tokens_per_second": through_app["engine_tokens_per_second"],
         "tokens": through_app["tokens"],
     }
 

@@ -81,7 +81,7 @@ def to_json(trace: Trace) -> dict[str, Any]:
         "messages": list(trace.messages),
         "prompt": list(trace.prompt),
         "token_bytes": {str(token): base64.b64encode(data).decode() for token, data in trace.token_bytes.items()},
-        "rounds": [_round_to_json(round_) for round_ in trace.rounds],
+        "rounds": [round_to_json(round_) for round_ in trace.rounds],
         "finish_reason": trace.finish_reason,
     }
 
@@ -117,7 +117,8 @@ def from_json(data: Any) -> Trace:
     return trace
 
 
-def _round_to_json(round_: Round) -> dict[str, Any]:
+def round_to_json(round_: Round) -> dict[str, Any]:
+    """One round as it stands in a trace file."""
     data: dict[str, Any] = {
         "index": round_.index,
         "batch_size": round_.batch_size,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from sssd_demo.metrics import summarise
 from sssd_demo.service import Service
 from sssd_demo.ui.answer_payload import AnswerPayload
 from sssd_demo.ui.chat_tab import ENGINE
+from sssd_demo.ui.chat_turn import SHOW_EVERY
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.sessions import Sessions, new_id
 from sssd_demo.ui.settings_panel import settings_from
@@ -66,18 +68,24 @@ def add_chat(host: ServiceHost, sessions: Sessions, *, capacity: int) -> None:
 def _values(service: Service, answer: Any) -> Iterator[dict[str, Any]]:
     payload = AnswerPayload(answer.trace, service.model.text.end_tokens)
 
+    rounds: list[dict[str, Any]] = []
+
     def value() -> dict[str, Any]:
         trace = answer.trace
         payload.update(trace)
         summary = summarise(trace)
+        rounds.extend(trace_file.round_to_json(round_) for round_ in trace.rounds[len(rounds) :])
         return {
             "text": payload.text,
-            "rounds": trace_file.to_json(trace)["rounds"],
+            "rounds": list(rounds),
             "finish_reason": trace.finish_reason,
             "tokens_per_forward": summary.tokens_per_forward,
             "tokens_per_second": summary.tokens_per_second,
         }
 
+    shown_at = 0.0
     for _ in answer:
-        yield value()
+        if time.monotonic() - shown_at >= SHOW_EVERY:
+            shown_at = time.monotonic()
+            yield value()
     yield value()

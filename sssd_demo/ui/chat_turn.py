@@ -22,7 +22,7 @@ from sssd_demo.ui.words import WORDS
 
 logger = logging.getLogger(__name__)
 
-SHOW_EVERY = 0.08  # seconds between two updates of the page; rounds in between are shown together
+SHOW_EVERY = 0.1  # seconds between two updates of the page; rounds in between are shown together
 
 Pages = Generator["Page", None, None]
 KEEP = object()  # this part of the page stays as it is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,9 @@ from sssd_demo.ui.words import WORDS
 
 MOST_WAITING = 64  # events in the queue; more are refused with a message
 LARGEST_UPLOAD = "32mb"
+# A forward is hundreds of short operations, and after each the engine's thread asks for Python's lock again. While a
+# page's update is being prepared, every one of them could wait this long: by default 5 ms.
+GIL_SECONDS = 0.0002
 
 
 def default_host() -> str:
@@ -53,6 +57,7 @@ def launch(open_service: OpenService, model: str, *, host: str | None = None, po
 
     Raises `UserError` if the port is taken.
     """
+    sys.setswitchinterval(GIL_SECONDS)
     service_host = ServiceHost(open_service, model)
     # On a hosted Space one stranger must not change the model under the others.
     demo = build(service_host, models=[] if os.environ.get("SPACE_ID") else models.fitting_presets())
