@@ -174,8 +174,8 @@ WORDS = {
     "set.seed": "seed",
     "set.seed_hint": "same seed, same answer",
     # example prompts
-    "example.sentence.title": "The sceptic's test: one sentence, three times",
-    "example.sentence.text": "Write the sentence 'The cat sat on the mat.' three times.",
+    "example.sentence.title": "The sceptic's test: one sentence, six times",
+    "example.sentence.text": "Write a numbered list from 1 to 6. Every item is the sentence: The cat sat on the mat.",
     "example.paragraph.title": "A paragraph, three times: most can be copied",
     "example.paragraph.text": (
         "Copy this paragraph three times:\n\nIn spring the river rises. The meadow by the old mill turns to a lake, and"
@@ -188,7 +188,7 @@ WORDS = {
         "def volume(width, height, depth):\n    return area(width, height) * depth\n```"
     ),
     "example.poem.title": "A poem: the answer's own lines become guesses",
-    "example.poem.text": "Write a short poem about a lighthouse.",
+    "example.poem.text": "Write a short poem about the sea. Then write the same poem again, word for word.",
     "example.loses.title": "Where it loses: new words, little to copy",
     "example.loses.text": "Why is the sky blue? Answer in three sentences.",
 }

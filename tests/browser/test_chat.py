@@ -311,9 +311,9 @@ def test_an_earlier_answer_can_be_looked_at_again(page: Page):
 
 
 def test_an_example_asks_at_once(page: Page, service: FakeService):
-    page.get_by_text("one sentence, three times").click()
+    page.get_by_text("one sentence, six times").click()
     wait_for_answer(page)
-    assert service.asked[-1][0][0]["content"].startswith("Write the sentence")
+    assert service.asked[-1][0][0]["content"].startswith("Write a numbered list")
 
 
 def test_dark_and_narrow(browser: Browser, app):
