@@ -122,6 +122,7 @@ class FakeService:
     def __init__(self, answers: dict[str, bytes] | None = None, step: int = 2) -> None:
         self.text = FakeText()
         self.stores = FakeStores()
+        self.threads = 2
         self.engine = FakeEngine()
         self.model = SimpleNamespace(
             name="fake",
