@@ -15,6 +15,8 @@ import torch
 from transformers import PretrainedConfig
 from transformers.cache_utils import Cache
 
+COLUMN_BLOCK = 64  # columns a forward reads are a multiple of this; see `lean.tree_attention`
+
 
 class KVCache:
     """Storage [layers, rows, 2·kv_heads, capacity, head_dim]: a row's key heads first, then its value heads.
@@ -29,9 +31,9 @@ class KVCache:
         heads, head_dim = kv_shape(config)
         self.kv_heads = heads
         self.rows = rows
-        self.capacity = capacity
+        self.capacity = capacity + -capacity % COLUMN_BLOCK
         self.lengths = [0] * rows
-        shape = (config.num_hidden_layers, rows, 2 * heads, capacity, head_dim)
+        shape = (config.num_hidden_layers, rows, 2 * heads, self.capacity, head_dim)
         self.storage = _zeros(shape, dtype, device)
 
     def keep_paths(self, paths: Sequence[Sequence[int]]) -> None:
@@ -80,7 +82,8 @@ class CacheWindow(Cache):
         self._view = cache.storage[:, first : first + batch]
         self._heads = cache.kv_heads
         lengths = cache.lengths[first : first + batch]
-        self.longest = max(lengths) + q
+        columns = max(lengths) + q
+        self.columns = columns + -columns % COLUMN_BLOCK
         self._start = lengths[0] if len(set(lengths)) == 1 else None
         self._q = q
         device = cache.storage.device
@@ -95,7 +98,7 @@ class CacheWindow(Cache):
             view.transpose(1, 2)[self._batch_index, self._columns] = kv.transpose(1, 2)
         else:
             view[:, :, self._start : self._start + self._q] = kv
-        return view[:, : self._heads, : self.longest], view[:, self._heads :, : self.longest]
+        return view[:, : self._heads, : self.columns], view[:, self._heads :, : self.columns]
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, layer_idx: int, *args: object, **kwargs: object
@@ -104,10 +107,10 @@ class CacheWindow(Cache):
         return self.write(layer_idx, torch.cat((key_states, value_states), dim=1))
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
-        return self.longest - self._q
+        return self.columns - self._q
 
     def get_mask_sizes(self, query_length: int, layer_idx: int) -> tuple[int, int]:
-        return self.longest, 0
+        return self.columns, 0
 
 
 def _zeros(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> torch.Tensor:

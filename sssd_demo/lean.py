@@ -23,6 +23,7 @@ from sssd_demo.packed_linear import pack
 # Families whose layers are: RMS norm, attention with half-rotated positions, RMS norm, gated MLP.
 LEAN_FAMILIES = ("Llama", "Qwen2", "Qwen3", "Mistral")
 TREE_ATTENTION = "sssd_tree"
+ROW_BLOCK = 32  # query rows of the attention are a multiple of this
 
 
 def make_lean(model: PreTrainedModel) -> None:
@@ -46,17 +47,23 @@ def _replace_parts(parent: nn.Module) -> None:
 
 
 def tree_attention(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, scale: float | None
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor, scale: float | None
 ) -> torch.Tensor:
     """Attention output [B, q, heads, head_dim] for query [B, heads, q, head_dim], key/value [B, kv_heads, T, head_dim].
 
-    Query heads that share a key head are laid out as further query positions, so keys are never repeated:
-    `mask` is additive, [B, 1, heads/kv_heads · q, T], or None where every query sees every column.
+    Query heads that share a key head are laid out as further query positions, so keys are never repeated: `mask` is
+    additive, [B, 1, R, T], its first heads/kv_heads · q rows in that order.
+
+    R is a multiple of `ROW_BLOCK` and T of `COLUMN_BLOCK`, so that the kernel cuts its work in the same way however
+    many tokens are verified together. On a CPU the logits of a token are then the same to the last bit with and
+    without a draft, also in bfloat16, where another order of summing would now and then turn a near-tie.
     """
     batch, heads, q, head_dim = query.shape
     folded = query.reshape(batch, key.shape[1], -1, head_dim)
-    output = F.scaled_dot_product_attention(folded, key, value, attn_mask=mask, scale=scale)
-    return output.view(batch, heads, q, head_dim).transpose(1, 2)
+    rows = folded.shape[2]
+    padded = F.pad(folded, (0, 0, 0, mask.shape[2] - rows))
+    output = F.scaled_dot_product_attention(padded, key, value, attn_mask=mask, scale=scale)
+    return output[:, :, :rows].reshape(batch, heads, q, head_dim).transpose(1, 2)
 
 
 def _tree_attention_interface(
@@ -64,7 +71,7 @@ def _tree_attention_interface(
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
-    attention_mask: torch.Tensor | None,
+    attention_mask: torch.Tensor,
     scaling: float | None = None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
@@ -105,7 +112,7 @@ class _LeanLayer(nn.Module):
     def forward(
         self,
         hidden_states: torch.Tensor,
-        attention_mask: torch.Tensor | None,
+        attention_mask: torch.Tensor,
         position_embeddings: tuple[torch.Tensor, torch.Tensor],
         cache: CacheWindow,
         **kwargs: Any,
@@ -119,7 +126,7 @@ class _LeanLayer(nn.Module):
     def _attend(
         self,
         hidden: torch.Tensor,
-        mask: torch.Tensor | None,
+        mask: torch.Tensor,
         position_embeddings: tuple[torch.Tensor, torch.Tensor],
         cache: CacheWindow,
     ) -> torch.Tensor:

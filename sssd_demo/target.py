@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable, Sequence
 
 import torch
+import torch.nn.functional as F
 from transformers import PreTrainedModel
 
 from sssd_demo.kv_cache import CacheWindow, KVCache, kv_shape
-from sssd_demo.lean import make_lean
+from sssd_demo.lean import ROW_BLOCK, make_lean
 from sssd_demo.request import MAX_S_Q
 from sssd_demo.trace import ROOT, DraftTree
 
@@ -85,26 +86,27 @@ class Target:
         ids = [([root, *tree.tokens] + padding)[:q] for root, tree in zip(roots, trees, strict=True)]
         depths = [([0, *tree.depths()] + padding)[:q] for tree in trees]
         positions = torch.tensor(depths) + torch.tensor(lengths)[:, None]
+        window = CacheWindow(self.cache, first_row, len(roots), q)
         output = self._model(
             input_ids=torch.tensor(ids, device=device),
             position_ids=positions.to(device),
-            attention_mask=self._mask(lengths, trees, q),
-            cache=CacheWindow(self.cache, first_row, len(roots), q),
+            attention_mask=self._mask(lengths, trees, q, window.columns),
+            cache=window,
             use_cache=True,
             logits_to_keep=1 if last_only else 0,
         )
         return output.logits
 
-    def _mask(self, lengths: Sequence[int], trees: Sequence[DraftTree], q: int) -> torch.Tensor | None:
-        """Additive mask [B, 1, query groups · q, T]: a node sees the committed columns, its ancestors and itself."""
-        if q == 1 and len(set(lengths)) == 1:
-            return None
-        mask = torch.full((len(lengths), 1, q, max(lengths) + q), float("-inf"), dtype=self._parameter.dtype)
+    def _mask(self, lengths: Sequence[int], trees: Sequence[DraftTree], q: int, columns: int) -> torch.Tensor:
+        """Additive mask for `tree_attention`: a node sees the committed columns, its ancestors and itself."""
+        mask = torch.full((len(lengths), 1, q, columns), float("-inf"), dtype=self._parameter.dtype)
         for row, (length, tree) in enumerate(zip(lengths, trees, strict=True)):
             # Padding queries also see the committed columns and themselves: a softmax over nothing would be NaN.
             mask[row, 0, :, :length] = 0
             mask[row, 0, :, length : length + q].masked_fill_(ancestry(tree, q), 0)
-        return mask.repeat(1, 1, self._query_groups, 1).to(self._parameter.device)
+        mask = mask.repeat(1, 1, self._query_groups, 1)
+        mask = F.pad(mask, (0, 0, 0, -mask.shape[2] % ROW_BLOCK))
+        return mask.to(self._parameter.device)
 
 
 def ancestry(tree: DraftTree, q: int) -> torch.Tensor:

@@ -97,3 +97,20 @@ def test_timing_a_forward_leaves_empty_rows():
     ticks = iter([1.0, 3.5])
     assert target.time_forward(2, 4, 32, clock=lambda: next(ticks)) == 2.5
     assert target.cache.lengths == [0, 0]
+
+
+def test_in_bfloat16_a_draft_changes_no_bit_of_the_logits_on_the_accepted_path():
+    """So that a near-tie falls the same way with and without a draft; on a CPU, where kernels add in a fixed order."""
+    rng = random.Random(5)
+    target = Target(toy_model(dtype=torch.bfloat16), rows=1, context_length=512)
+    for length in (3, 30, 57, 64, 119, 250, 301, 450):
+        text = [rng.randrange(VOCABULARY) for _ in range(length)]
+        for nodes in (1, 3, 7, 15, 31):
+            chain = point_tree([rng.randrange(VOCABULARY) for _ in range(nodes)], range(-1, nodes - 1))
+            target.cache.lengths[0] = 0
+            target.prefill(0, text[:-1])
+            drafted = target.forward([text[-1]], [chain])[0].clone()
+            for step, token in enumerate([text[-1], *chain.tokens]):
+                alone = target.forward([token], [EMPTY_TREE])[0, 0]
+                assert torch.equal(alone, drafted[step])
+                target.cache.keep_paths([[]])
