@@ -58,7 +58,7 @@ def read_questions(path: str | Path, limit: int | None = None) -> list[Question]
 def _question(line: str, where: str) -> Question:
     try:
         data: Any = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{where}: not a JSON object.") from error
     if not isinstance(data, dict):
         raise UserError(f"{where}: not a JSON object.")

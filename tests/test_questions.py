@@ -76,3 +76,8 @@ def test_a_missing_file_a_folder_and_bytes_are_refused(tmp_path: Path):
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UserError, match="not UTF-8"):
         read_questions(tmp_path / "bytes")
+
+
+def test_a_line_nested_too_deep_is_refused(tmp_path: Path):
+    with pytest.raises(UserError, match="line 1: not a JSON object"):
+        read_questions(write(tmp_path, "[" * 100_000))

@@ -36,6 +36,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     prompt = prompt_text(args.prompt)
     if args.trace and not args.trace.absolute().parent.is_dir():
         raise UserError(f"The trace cannot be written: there is no folder {args.trace.absolute().parent}.")
+    if args.trace and args.trace.is_dir():
+        raise UserError(f"The trace cannot be written: {args.trace} is a folder.")
     with open_service(args) as service:
         answer = service.ask(prompt if args.raw else [{"role": "user", "content": prompt}], settings, raw=args.raw)
         _follow(answer, service.text, quiet=args.json)

@@ -8,6 +8,7 @@ only what the model wrote becomes a document.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +21,7 @@ from sssd_demo.sssd.recorded_answers import read_recorded_answers
 
 STDLIB = "stdlib"
 TEXT_SUFFIXES = frozenset({".txt", ".md", ".py"})
+TRACE_SUFFIXES = frozenset({".json", ".trace"})
 FOLDER_SUFFIXES = TEXT_SUFFIXES | {".jsonl", ".json"}
 PIECE_CHARACTERS = 2**16
 
@@ -46,7 +48,7 @@ def read_documents(sources: Iterable[str], tokenizer: Tokenizer) -> Iterator[Seq
         if source == STDLIB:
             for path in _standard_library():
                 yield _encode(_read_text(path), tokenizer)
-        elif Path(source).is_dir():
+        elif os.path.isdir(source):  # unlike Path.is_dir, false for a name too long to be one
             found = False
             for path in _files_below(Path(source)):
                 for document in _documents_of(path, tokenizer):
@@ -62,6 +64,9 @@ def _documents_of(path: Path, tokenizer: Tokenizer) -> Iterator[Sequence[int]]:
     if path.suffix == ".jsonl":
         for answer in read_recorded_answers(path, tokenizer.vocab_size):
             yield answer.output
+        return
+    if path.suffix in TRACE_SUFFIXES:  # a damaged one is refused, not taken for prose
+        yield _trace_output(path, tokenizer)
         return
     text = _read_text(path)
     if path.suffix not in TEXT_SUFFIXES and _is_trace(text):
@@ -125,7 +130,10 @@ def _is_trace(text: str) -> bool:
 
 
 def _trace_output(path: Path, tokenizer: Tokenizer) -> list[int]:
-    trace = trace_file.load(path)
+    try:
+        trace = trace_file.load(path)
+    except UserError as error:
+        raise UserError(f"{path} cannot be used: {error}") from error
     for token, written in trace.token_bytes.items():
         if token >= tokenizer.vocab_size or tokenizer.token_bytes(token) != written:
             raise UserError(f"The trace {path} was recorded with another tokenizer: they differ in token {token}.")

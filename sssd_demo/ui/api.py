@@ -48,8 +48,7 @@ def add_chat(host: ServiceHost, sessions: Sessions, *, capacity: int) -> None:
             raise gr.Error(WORDS["refuse.loading"], print_exception=False)
         session = sessions.get(f"api-{new_id()}")
         try:
-            if not message.strip():
-                raise UserError(WORDS["refuse.empty"])
+            _check(message, history)
             settings = settings_from(method, s_q, datastore, temperature, top_k, top_p, max_new_tokens, seed)
             asked = [*(history or []), {"role": "user", "content": message}]
             session.running = host.service.ask(asked, settings)
@@ -63,6 +62,17 @@ def add_chat(host: ServiceHost, sessions: Sessions, *, capacity: int) -> None:
             sessions.drop(session.id)
 
     gr.api(chat, api_name="chat", concurrency_id=ENGINE, concurrency_limit=capacity)
+
+
+def _check(message: Any, history: Any) -> None:
+    """Raises `UserError` unless these are a message and turns, whatever a program has sent."""
+    if not isinstance(message, str):
+        raise UserError(WORDS["refuse.message"])
+    if not message.strip():
+        raise UserError(WORDS["refuse.empty"])
+    turns = history if isinstance(history, list) else [] if history is None else [None]
+    if not all(isinstance(t, dict) and all(isinstance(t.get(key), str) for key in ("role", "content")) for t in turns):
+        raise UserError(WORDS["refuse.history"])
 
 
 def _values(service: Service, answer: Any) -> Iterator[dict[str, Any]]:

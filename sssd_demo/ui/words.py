@@ -140,6 +140,8 @@ WORDS = {
     ),
     # refusals and notices
     "refuse.empty": "The message is empty; please write something.",
+    "refuse.message": "The message must be a text.",
+    "refuse.history": "The history must be a list of turns, each with a role and a content that are texts.",
     "refuse.loading": "The model is not ready yet; your message is still in the box.",
     "refuse.busy": "An answer is being written; stop it or wait for its end.",
     "refuse.fault": "Something went wrong here; it was noted, and the app goes on.",

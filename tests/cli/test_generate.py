@@ -107,3 +107,8 @@ def test_what_cannot_be_done_is_said_in_one_line(service, refusal, argv, says):
 def test_values_out_of_range_are_refused_before_a_model_is_loaded(monkeypatch, refusal, option, value, says):
     monkeypatch.setattr("sssd_demo.service.Service.open", lambda *args, **settings: pytest.fail("a model was loaded"))
     assert says in refusal("generate", "x", option, value)
+
+
+def test_a_trace_that_cannot_be_written_is_refused_before_the_answer(service, refusal, tmp_path):
+    assert "is a folder" in refusal("generate", "x", "--trace", tmp_path)
+    assert not service.asked

@@ -161,8 +161,8 @@ def test_deeply_nested_json_is_no_fault_of_ours(tmp_path):
     (tmp_path / "a.jsonl").write_text("[" * 100_000)
     with pytest.raises(UserError, match="line 1: this is not a JSON object"):
         read(tmp_path / "a.jsonl")
-    (tmp_path / "a.json").write_text('{"a":' * 100_000)
-    assert read(tmp_path / "a.json") == [list(b'{"a":' * 100_000)]  # text like any other
+    (tmp_path / "a").write_text('{"a":' * 100_000)
+    assert read(tmp_path / "a") == [list(b'{"a":' * 100_000)]  # text like any other
 
 
 @pytest.mark.model
@@ -180,3 +180,17 @@ def test_markers_in_a_file_become_plain_text_and_pieces_join_to_what_the_whole_g
 def test_json_lines_of_answers_keep_their_order(tmp_path):
     (tmp_path / "a.jsonl").write_text("".join(json.dumps({"output": [n]}) + "\n" for n in range(50)))
     assert read(tmp_path / "a.jsonl") == [[n] for n in range(50)]
+
+
+@pytest.mark.parametrize("content", ['{"version": 1, "prompt": [1,', "[1]", "[" * 90_000, '{"a": ' + "9" * 5000 + "}"])
+@pytest.mark.parametrize("suffix", [".json", ".trace"])
+def test_a_damaged_trace_is_refused_and_not_taken_for_prose(tmp_path, content, suffix):
+    path = tmp_path / f"cut{suffix}"
+    path.write_text(content)
+    with pytest.raises(UserError, match="cut"):
+        read(path)
+
+
+def test_a_name_too_long_for_a_file_is_refused():
+    with pytest.raises(UserError, match="cannot be read"):
+        read("n" * 300)

@@ -43,6 +43,10 @@ def test_history_and_settings_reach_the_service(client: Client, service: FakeSer
     ("arguments", "sentence"),
     [
         ({"message": "  "}, "The message is empty"),
+        ({"message": 5}, "must be a text"),
+        ({"message": "a", "history": "abc"}, "list of turns"),
+        ({"message": "a", "history": [{"role": "user"}]}, "list of turns"),
+        ({"message": "a", "history": [{"role": "user", "content": None}]}, "list of turns"),
         ({"message": "a", "temperature": 9.0}, "Temperature must lie between 0 and 2"),
         ({"message": "a", "s_q": "many"}, "must be a whole number"),
         ({"message": "a", "max_new_tokens": 100000}, "at most 1024 tokens"),
