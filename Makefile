@@ -1,6 +1,6 @@
 # make demo · make test · make lint · make bench
 #
-# Everything lives in one virtual environment. Both can be chosen:  make demo PYTHON=python3.12 VENV=/tmp/venv
+# Everything lives in one virtual environment. Both can be chosen:  make demo PYTHON=python3.12 VENV=my-venv
 
 PYTHON ?= python3
 VENV ?= .venv

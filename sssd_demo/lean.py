@@ -55,8 +55,9 @@ def tree_attention(
     additive, [B, 1, R, T], its first heads/kv_heads · q rows in that order.
 
     R is a multiple of `ROW_BLOCK` and T of `COLUMN_BLOCK`, so that the kernel cuts its work in the same way however
-    many tokens are verified together. On a CPU the logits of a token are then the same to the last bit with and
-    without a draft, also in bfloat16, where another order of summing would now and then turn a near-tie.
+    many tokens are verified together. On a CPU the logits along a drafted chain are then the same to the last bit as
+    without a draft, also in bfloat16, where another order of summing now and then turns a near-tie. In a branching
+    tree a node's ancestors may stand in other columns than in plain decoding, and that order remains different.
     """
     batch, heads, q, head_dim = query.shape
     folded = query.reshape(batch, key.shape[1], -1, head_dim)

@@ -8,7 +8,7 @@ from __future__ import annotations
 WORDS = {
     # frame
     "head.name": "sssd_demo",
-    "head.tagline": "faster answers from a language model, word for word the same",
+    "head.tagline": "faster answers from a language model, every token still its own choice",
     "head.theme": "Switch between light and dark",
     "head.help": "What is this?",
     "head.about": (
@@ -25,7 +25,11 @@ WORDS = {
     "status.starting": "getting the model ready",
     "status.baseline": "measuring plain decoding",
     "status.ready": "{model} · {device} · {dtype} · ready",
-    "status.about": "Model: {model}, from {source}, licence {licence}; computes in {dtype}: {reason}.",
+    "status.about": (
+        "Model: {model}, from {source}, licence {licence}; computes in {dtype}: {reason}. In float32 the text is that"
+        " of plain decoding exactly; in 16 bits rounding can turn a near-tie between two tokens, and then the text"
+        " goes on differently."
+    ),
     "status.busy": "{model} · {device} · {dtype} · busy ({n})",
     "status.refused": "{status} · {reason}",
     "status.failed": "no model: {reason}",
