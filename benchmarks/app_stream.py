@@ -90,7 +90,10 @@ def served(preset: str) -> Iterator[str]:
 
 
 def ask(client: Client, question: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """One answer streamed; tokens per second by the times at which its rounds arrived here."""
+    """One answer streamed; tokens per second by the times at which its rounds arrived here, and by the rounds' own.
+
+    When this process gets no core, a whole answer can arrive at once, and the first figure is then meaningless.
+    """
     arrivals: list[tuple[float, int]] = []  # (seconds, tokens so far)
     value: dict[str, Any] = {}
     for value in client.submit(question, **settings, api_name="/chat"):
