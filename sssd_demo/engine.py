@@ -23,10 +23,11 @@ from sssd_demo.coins import position_coin
 from sssd_demo.errors import UserError
 from sssd_demo.request import Finished, Request
 from sssd_demo.rows import RowTable
+from sssd_demo.sampling import top_tokens
 from sssd_demo.speculators.protocol import Outcome, Sequence, Speculator
 from sssd_demo.stream import Stream
 from sssd_demo.target import PREFILL_CHUNK, Target
-from sssd_demo.trace import EMPTY_TREE, DraftTree, FinishReason, Round
+from sssd_demo.trace import EMPTY_TREE, DraftTree, FinishReason, Round, Top
 from sssd_demo.verify import Verdict, cut, verify_point_mass
 
 logger = logging.getLogger(__name__)
@@ -62,6 +63,15 @@ class _Running:
     def remaining(self) -> int:
         written = len(self.sequence.tokens) - self.sequence.prompt_length
         return self.request.max_new_tokens - written
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What verification made of one sequence's tree."""
+
+    verdict: Verdict
+    committed: tuple[int, ...]
+    top: tuple[Top, ...]  # one for each committed token; empty where nobody asked for it
 
 
 class Engine:
@@ -229,11 +239,11 @@ class Engine:
         self._sequences += 1
         sequence = Sequence(self._sequences, [*request.prompt], len(request.prompt), 1, request.stores)
         running = _Running(request, stream, sequence, Finished("length", forwards, reused))
-        verdict, committed = self._judge(running, EMPTY_TREE, logits[None])
-        self._emit(running, verdict, committed, (started, started, self._clock()), batch=1)
+        judged = self._judge(running, EMPTY_TREE, logits[None])
+        self._emit(running, judged, (started, started, self._clock()), batch=1)
         self._speculators[request.method].begin(sequence)
         self._running.append(running)
-        self._finish_if_done(running, committed)
+        self._finish_if_done(running, judged.committed)
 
     def _drop_cancelled(self) -> None:
         """End cancelled answers, those too that still wait for a row."""
@@ -254,13 +264,13 @@ class Engine:
         drafted = self._clock()
         logits = self._target.forward([running.sequence.tokens[-1] for running in batch], trees)
         judged = [self._judge(*each) for each in zip(batch, trees, logits, strict=True)]
-        self._target.cache.keep_paths([verdict.path for verdict, _ in judged])
+        self._target.cache.keep_paths([each.verdict.path for each in judged])
         ended = self._clock()
-        for running, (verdict, committed) in zip(batch, judged, strict=True):
-            self._emit(running, verdict, committed, (started, drafted, ended), batch=len(batch))
+        for running, each in zip(batch, judged, strict=True):
+            self._emit(running, each, (started, drafted, ended), batch=len(batch))
         self._observe(batch, judged)
-        for running, (_, committed) in zip(batch, judged, strict=True):
-            self._finish_if_done(running, committed)
+        for running, each in zip(batch, judged, strict=True):
+            self._finish_if_done(running, each.committed)
 
     def _set_lengths(self, batch: list[_Running]) -> None:
         """Give every sequence its s_q for the coming round; what is left open is chosen once for all of them."""
@@ -282,7 +292,7 @@ class Engine:
                 trees[sequence.id] = tree
         return [trees[running.sequence.id] for running in batch]
 
-    def _judge(self, running: _Running, tree: DraftTree, logits: torch.Tensor) -> tuple[Verdict, tuple[int, ...]]:
+    def _judge(self, running: _Running, tree: DraftTree, logits: torch.Tensor) -> _Judged:
         """Verify one sequence's tree by its rows of `logits` [Q, V], and cut what it commits at the answer's end."""
         request = running.request
         verdict = verify_point_mass(
@@ -292,12 +302,18 @@ class Engine:
             position=len(running.sequence.tokens),
             coin=partial(position_coin, request.sampling.seed),
         )
-        return cut(verdict, running.remaining, request.end_tokens)
+        verdict, committed = cut(verdict, running.remaining, request.end_tokens)
+        top: list[Top] = []
+        if request.keep_top or self._speculators[request.method].learns_from_top:
+            rows = [0, *(1 + node for node in verdict.path)][: len(committed)]
+            top = top_tokens(logits[rows])
+        return _Judged(verdict, committed, tuple(top))
 
-    def _observe(self, batch: list[_Running], judged: list[tuple[Verdict, tuple[int, ...]]]) -> None:
+    def _observe(self, batch: list[_Running], judged: list[_Judged]) -> None:
         outcomes: dict[str, list[Outcome]] = {}
-        for running, (verdict, committed) in zip(batch, judged, strict=True):
-            outcome = Outcome(running.sequence, verdict.tree, verdict.path, verdict.bonus, committed)
+        for running, each in zip(batch, judged, strict=True):
+            verdict = each.verdict
+            outcome = Outcome(running.sequence, verdict.tree, verdict.path, verdict.bonus, each.committed, each.top)
             outcomes.setdefault(running.request.method, []).append(outcome)
         for method, learnt in outcomes.items():
             self._speculators[method].observe(learnt)
@@ -305,14 +321,14 @@ class Engine:
     def _emit(
         self,
         running: _Running,
-        verdict: Verdict,
-        committed: tuple[int, ...],
+        judged: _Judged,
         times: tuple[float, float, float],
         *,
         batch: int,
     ) -> None:
         """Extend the sequence and send the round; `times` are start, end of drafting and end, in seconds."""
         started, drafted, ended = times
+        verdict, committed = judged.verdict, judged.committed
         running.sequence.tokens.extend(committed)
         running.stream.put(
             Round(
@@ -326,6 +342,7 @@ class Engine:
                 bonus=verdict.bonus,
                 bonus_prob=verdict.bonus_prob,
                 committed=committed,
+                top=judged.top if running.request.keep_top else (),
             )
         )
         running.rounds += 1

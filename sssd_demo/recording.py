@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import quote
 
 from sssd_demo.errors import UserError
@@ -13,6 +13,7 @@ from sssd_demo.trace import Trace
 from sssd_demo.trace_file import save
 
 LINE_START = b'{"question_id": '
+PROB_DIGITS = 4
 
 
 class Recording(Protocol):
@@ -54,7 +55,11 @@ class FolderRecording:
 
 
 class LinesRecording:
-    """Lines `{question_id, category, prompt: [ids], output: [ids]}`, in the order in which answers ended."""
+    """Lines `{question_id, category, prompt: [ids], output: [ids], top: [[[id, probability], …], …]}`.
+
+    They stand in the order in which answers ended. `top` holds the target's most probable tokens at each position of
+    the output, where the trace has them.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -66,12 +71,16 @@ class LinesRecording:
         return question.id in self._kept
 
     def keep(self, question: Question, trace: Trace) -> None:
-        line = {
+        line: dict[str, Any] = {
             "question_id": question.id,
             "category": question.category,
             "prompt": list(trace.prompt),
             "output": trace.token_ids(),
         }
+        if tops := [top for round_ in trace.rounds for top in round_.top]:
+            line["top"] = [
+                [[token, round(p, PROB_DIGITS)] for token, p in zip(top.tokens, top.probs, strict=True)] for top in tops
+            ]
         try:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")

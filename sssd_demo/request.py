@@ -28,6 +28,7 @@ class Request:
     stores: tuple[str, ...] = ()  # names of the datastores to draw from
     end_tokens: frozenset[int] = frozenset()
     conversation: str | None = None  # requests of one conversation reuse each other's KV
+    keep_top: bool = False  # rounds carry the target's most probable tokens at each position
 
     def __post_init__(self) -> None:
         if not self.prompt:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import torch
 
 from sssd_demo.errors import UserError
+from sssd_demo.trace import Top
 
 MAX_TEMPERATURE = 2.0
 COLDEST = 1e-6  # lower temperatures would overflow float32; this one is all but greedy already
 MAX_TOP_K = 1000
+TOP = 8  # most probable tokens that are kept of a position (Token Recycling, arXiv 2408.08696)
 LEADING = 256  # most likely tokens that top-k and top-p look at first
 
 
@@ -88,3 +90,11 @@ def _kept(ordered: torch.Tensor, sampling: Sampling) -> torch.Tensor:
         left = (ordered * kept).sum(-1, keepdim=True) if sampling.top_k else 1.0
         kept &= ordered.cumsum(-1) - ordered < sampling.top_p * left
     return kept
+
+
+def top_tokens(logits: torch.Tensor) -> list[Top]:
+    """The `TOP` most probable tokens at temperature 1 of each row of `logits` [N, V], best first."""
+    logits = logits.float()
+    best, tokens = logits.topk(min(TOP, logits.shape[-1]))
+    probs = (best - logits.logsumexp(-1, keepdim=True)).exp()
+    return [Top(tuple(row), tuple(p)) for row, p in zip(tokens.tolist(), probs.tolist(), strict=True)]

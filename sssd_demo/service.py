@@ -171,12 +171,19 @@ class Service:
         self.profile = profile
 
     def ask(
-        self, messages: Messages | str, settings: Settings, *, conversation: str | None = None, raw: bool = False
+        self,
+        messages: Messages | str,
+        settings: Settings,
+        *,
+        conversation: str | None = None,
+        raw: bool = False,
+        keep_top: bool = False,
     ) -> Answer:
         """Submit a conversation, [{"role", "content"}, …] ending with the user's turn; returns at once.
 
         With `raw`, `messages` is a string that is tokenized without the chat template. Requests of one
-        `conversation` need not read again what the earlier ones had. Raises `UserError` for an empty or too long
+        `conversation` need not read again what the earlier ones had. With `keep_top`, the trace's rounds hold the
+        target's most probable tokens at each position. Raises `UserError` for an empty or too long
         prompt, an unknown method, or a datastore that is not there or made for another tokenizer.
         """
         shown: tuple[dict[str, str], ...] = ()
@@ -198,6 +205,7 @@ class Service:
             stores=(settings.datastore,) if settings.datastore else (),
             end_tokens=self.text.end_tokens,
             conversation=conversation,
+            keep_top=keep_top,
         )
         stream = self.engine.submit(request)
         trace = Trace(

@@ -65,6 +65,14 @@ EMPTY_TREE = DraftTree()
 
 
 @dataclass(frozen=True)
+class Top:
+    """The target's most probable next tokens at one position, best first, with their probabilities at temperature 1."""
+
+    tokens: tuple[int, ...]
+    probs: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class VerifiedTree(DraftTree):
     """A draft tree after verification.
 
@@ -141,6 +149,7 @@ class Round:
     bonus_prob: float
     committed: tuple[int, ...]  # accepted path + bonus, cut at end-of-text or the limit
     saguaro: SaguaroRound | None = None
+    top: tuple[Top, ...] = ()  # one for each committed token, where the request asked for it; not kept in trace files
 
     @property
     def end_ms(self) -> float:

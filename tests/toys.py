@@ -73,6 +73,8 @@ class OracleSpeculator:
     `texts` maps a prompt to the greedy answer; a sequence whose prompt is unknown gets random trees.
     """
 
+    learns_from_top = True
+
     def __init__(self, texts: dict[tuple[int, ...], Seq[int]], *, seed: int = 0) -> None:
         self.texts = texts
         self.rng = random.Random(seed)

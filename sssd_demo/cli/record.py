@@ -85,8 +85,9 @@ def _answers(
     for question, settings in todo:
         if len(asked) == ahead:
             yield _finished(*asked.popleft())
+        messages = [{"role": "user", "content": question.turns[0]}]
         try:
-            asked.append((question, service.ask([{"role": "user", "content": question.turns[0]}], settings)))
+            asked.append((question, service.ask(messages, settings, keep_top=True)))
         except UserError as error:
             asked.append((question, error))
     while asked:

@@ -9,6 +9,8 @@ from sssd_demo.trace import EMPTY_TREE, DraftTree
 
 
 class Autoregressive:
+    learns_from_top = False
+
     def begin(self, sequence: Sequence) -> None:
         """Nothing to prepare."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence as Seq
 from dataclasses import dataclass
 from typing import Protocol
 
-from sssd_demo.trace import DraftTree
+from sssd_demo.trace import DraftTree, Top
 
 
 @dataclass
@@ -29,10 +29,13 @@ class Outcome:
     path: tuple[int, ...]
     bonus: int
     committed: tuple[int, ...]
+    top: tuple[Top, ...] = ()  # the target's most probable tokens, one entry for each of `committed`
 
 
 class Speculator(Protocol):
     """A drafting method. One instance serves all sequences of an engine, on the engine's thread."""
+
+    learns_from_top: bool  # whether outcomes must carry `top`, which costs the engine a partial sort a round
 
     def begin(self, sequence: Sequence) -> None:
         """A sequence joins; its prompt and first token are known."""

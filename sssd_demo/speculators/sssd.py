@@ -18,6 +18,8 @@ class Sssd:
     `open_store` gives the datastore of a name, or raises `UserError`, as then does `begin`.
     """
 
+    learns_from_top = True
+
     def __init__(self, open_store: Callable[[str], Datastore], settings: Settings = DEFAULT) -> None:
         self._open_store = open_store
         self._settings = settings
