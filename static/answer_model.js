@@ -1,5 +1,6 @@
 // The payload of one answer, unpacked: rounds with their tokens and draft nodes. No drawing here.
 (() => {
+  const { fill } = window.sssdDemo;
   const SOURCES = { P: "prompt", O: "output", D: "datastore", R: "recycled", M: "model", J: "jacobi" };
   const FATES = { a: "accepted", r: "rejected", i: "ignored" };
   const ROOT = -1;
@@ -22,6 +23,9 @@
     if (typeof piece !== "string") return hex(piece);
     return [...piece].map((character) => signOf(character) ?? character).join("");
   }
+
+  // How a round is called on screen. The first one reads the prompt and is not counted with the others.
+  const roundName = (words, index) => (index ? fill(words["view.round"], { n: index }) : words["view.reading"]);
 
   function nodesOf(round, pieceOf, index) {
     const depths = [];
@@ -78,5 +82,5 @@
     };
   }
 
-  Object.assign((window.sssdDemo ??= {}), { unpack, visible, signOf, bytesOf, hex, ROOT });
+  Object.assign((window.sssdDemo ??= {}), { unpack, roundName, visible, signOf, bytesOf, hex, ROOT });
 })();

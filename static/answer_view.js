@@ -1,6 +1,6 @@
 // One answer from three sides: its tokens, its rounds as bars, and the draft tree of the round that is open.
 (() => {
-  const { h, fill, unpack, visible, bytesOf, hex, copyOf, tokenStream, roundStrip, draftTree, ROOT } = window.sssdDemo;
+  const { h, fill, unpack, roundName, visible, bytesOf, hex, copyOf, tokenStream, roundStrip, draftTree } = window.sssdDemo;
   const STEP_MS = 1100; // one round while stepping by itself
   const FOLLOW_MS = 400; // how often the tree follows a running answer
   const ANNOUNCE_MS = 4000; // how often a running answer is told to screen readers
@@ -19,7 +19,7 @@
         words[`fate.${token.fate}.name`],
         source(token),
         fill(words["view.probability"], { p: token.prob.toFixed(3) }),
-        fill(words["view.round"], { n: token.round }),
+        roundName(words, token.round),
       ]
         .filter(Boolean)
         .join(", ");
@@ -64,7 +64,7 @@
           token.score !== undefined ? fact(words["fact.score"], token.score.toFixed(3)) : null,
           fact(words["fact.id"], token.id),
           fact(words["fact.bytes"], hex(bytesOf(token.piece)) || "–"),
-          fact(words["fact.round"], token.round),
+          token.round ? fact(words["fact.round"], token.round) : h("span", { class: "av-fact" }, h("i", {}, words["view.reading"])),
         ];
         element.append(...facts.filter(Boolean), ...origin(model, token));
       },
@@ -100,7 +100,7 @@
 
     const roundSummary = (round) =>
       fill(words["view.round_summary"], {
-        n: round.index, kept: round.committed.length, accepted: round.count("accepted"),
+        kept: round.committed.length, accepted: round.count("accepted"),
         rejected: round.count("rejected"), ignored: round.count("ignored"),
       });
 
@@ -156,9 +156,8 @@
       stream.open(index);
       strip.open(index);
       tree.draw(state.model, index);
-      roundTitle.textContent = round
-        ? `${fill(words["view.round_of"], { n: index, all: state.model.rounds.length - 1 })} · ${roundSummary(round)}`
-        : "";
+      const name = index ? fill(words["view.round_of"], { n: index, all: state.model?.rounds.length - 1 }) : words["view.reading"];
+      roundTitle.textContent = round ? `${name} · ${roundSummary(round)}` : "";
       element.dataset.open = round ? index : "";
     }
 
@@ -224,7 +223,9 @@
       } else {
         openRound(state.open);
       }
-      live.textContent = fill(words["view.finished"], { tokens: state.model.answer.length, rounds: state.model.rounds.length });
+      live.textContent = fill(words["view.finished"], {
+        tokens: state.model.answer.length - 1, forwards: state.model.rounds.length - 1,
+      });
     }
 
     function follow() {

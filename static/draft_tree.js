@@ -112,8 +112,14 @@
   window.sssdDemo.draftTree = (words, describe, on) => {
     const svg = s("svg", { class: "dt-svg", role: "listbox", "aria-label": words["view.tree"] });
     const note = h("p", { class: "dt-note" });
-    const element = h("div", { class: "dt-scroll" }, svg, note);
+    const scroll = h("div", { class: "dt-scroll" }, svg, note);
+    const element = h("div", { class: "dt-frame", "data-more": words["view.more_tree"] }, scroll);
     let items = new Map();
+
+    // Whether there is more of the tree on the right than can be seen.
+    const cut = () => element.classList.toggle("is-cut", scroll.scrollWidth - scroll.scrollLeft - scroll.clientWidth > 8);
+    scroll.addEventListener("scroll", cut);
+    new ResizeObserver(cut).observe(scroll);
 
     const pointed = (event) => event.target.closest?.(".dt-node");
     svg.addEventListener("pointerover", (event) => pointed(event) && on.point(items.get(pointed(event)) ?? null));
@@ -132,6 +138,8 @@
         if (!round) {
           note.textContent = words["view.no_round"];
           svg.setAttribute("height", 0);
+          svg.setAttribute("width", 0);
+          cut();
           return;
         }
         const before = round.start ? model.answer[round.start - 1] : model.prompt.at(-1);
@@ -147,6 +155,7 @@
         svg.querySelector(".dt-node")?.setAttribute("tabindex", "0");
         if (!round.nodes.length) note.textContent = words[index === 0 ? "view.prefill" : "view.no_drafts"];
         else if (!round.hasBonus) note.textContent = words["view.cut"];
+        cut();
       },
       mark(token) {
         svg.querySelectorAll(".is-pointed").forEach((item) => item.classList.remove("is-pointed"));

@@ -2,8 +2,9 @@
 // they are many, since what was won must stay visible.
 (() => {
   const { h, s } = window.sssdDemo;
-  const HEIGHT = 62;
+  const HEIGHT = 56;
   const GAP = 2;
+  const APART = 6; // between the bar of the prompt and the others
   const MOST_BELOW = 0.4; // share of the height for drafts that were for nothing
 
   function layout(rounds, width) {
@@ -11,12 +12,14 @@
     const down = Math.max(0, ...rounds.map((round) => round.count("rejected") + round.count("ignored")));
     const below = Math.min(12, (HEIGHT * MOST_BELOW) / Math.max(1, down));
     const unit = Math.min(12, (HEIGHT - 4 - down * below) / up);
-    const step = Math.max(6, Math.min(20, width / Math.max(1, rounds.length)));
+    const step = Math.max(6, Math.min(20, (width - APART) / Math.max(1, rounds.length)));
     return { unit, below: Math.min(unit, below), step, line: up * unit + 2, height: up * unit + down * below + 4 };
   }
 
+  const left = (index, place) => index * place.step + (index ? APART : 0);
+
   function bar(round, place, summary) {
-    const x = round.index * place.step;
+    const x = left(round.index, place);
     const width = place.step - GAP;
     const group = s("g", { class: "rs-bar", "data-round": round.index }, s("title", {}, summary(round)));
     let y = place.line;
@@ -78,12 +81,13 @@
         const rounds = model ? model.rounds.slice(0, shown) : [];
         const atEnd = element.scrollWidth - element.scrollLeft - element.clientWidth < 40;
         const place = layout(rounds, element.clientWidth || 600);
-        const width = Math.max(1, rounds.length * place.step);
+        const width = Math.max(1, left(rounds.length, place));
         svg.setAttribute("width", width);
         svg.setAttribute("height", Math.max(24, place.height));
         svg.replaceChildren(
           ...rounds.map((round) => bar(round, place, summary)),
           s("line", { class: "rs-line", x1: 0, x2: width, y1: place.line + 0.5, y2: place.line + 0.5 }),
+          s("line", { class: "rs-apart", x1: place.step + 2.5, x2: place.step + 2.5, y1: 0, y2: place.height }),
         );
         element.setAttribute("aria-valuemax", Math.max(0, shown - 1));
         if (atEnd) element.scrollLeft = element.scrollWidth;

@@ -1,6 +1,6 @@
 // Every token of an answer with its fate; the tokens of one round stand together between thin bars.
 (() => {
-  const { h, roving, visible, signOf, hex, fill } = window.sssdDemo;
+  const { h, roving, visible, signOf, hex, fill, roundName, ROOT } = window.sssdDemo;
 
   // White space keeps its character, so that copying gives the text; the sign over it comes from the style sheet.
   function written(text) {
@@ -44,17 +44,36 @@
     });
   }
 
+  // The guesses that lost against the token at `depth`, each with what was guessed to follow it.
+  function lostAt(round, depth) {
+    const branch = (node) => [node, ...round.nodes.filter((child) => child.parent === node.node).flatMap(branch)];
+    const onPath = (parent) => parent === ROOT || round.nodes[parent].fate === "accepted";
+    return round.nodes
+      .filter((node) => node.depth === depth && node.fate !== "accepted" && onPath(node.parent))
+      .flatMap(branch);
+  }
+
+  // They stand small behind the token that won, as "not this", so that nobody reads them as part of the text.
+  function lostBox(nodes, describe, words) {
+    const rejected = nodes.some((node) => node.fate === "rejected");
+    const box = h("span", { class: "ts-lost", role: "presentation" }, nodes.map((node) => draftToken(node, describe)));
+    if (rejected) {
+      box.classList.add("has-rejected");
+      box.dataset.label = words["view.lost"];
+    }
+    if (nodes.some((node) => node.fate === "ignored")) box.classList.add("has-ignored");
+    return box;
+  }
+
   function roundGroup(round, describe, words) {
     const group = h("span", {
-      class: "ts-round", role: "group", "data-round": round.index,
-      "aria-label": fill(words["view.round"], { n: round.index }),
+      class: "ts-round", role: "group", "data-round": round.index, "aria-label": roundName(words, round.index),
     });
-    const lost = (depth) => round.nodes.filter((node) => node.depth === depth && node.fate !== "accepted");
-    const deepest = Math.max(round.committed.length, ...round.nodes.map((node) => node.depth));
-    for (let depth = 1; depth <= deepest; depth++) {
-      group.append(...lost(depth).map((node) => draftToken(node, describe)));
+    for (let depth = 1; depth <= round.path.length + 1; depth++) {
       const token = round.committed[depth - 1];
       if (token) group.append(committedToken(token, describe, words));
+      const lost = lostAt(round, depth);
+      if (lost.length) group.append(lostBox(lost, describe, words));
     }
     return group;
   }

@@ -70,12 +70,15 @@ def _ratio_label(plain: Yardstick | None) -> str:
 def _counts(summary: Summary) -> str:
     if summary.ttft_ms is None:
         return ""
+    first = WORDS["figure.first"].format(first=summary.ttft_ms)
+    if summary.rounds == 1:
+        return first
     return WORDS["figure.counts"].format(
-        tokens=summary.tokens,
-        forwards=summary.target_forwards,
+        first=first,
+        tokens=summary.tokens - 1,  # as in tokens per forward: without the prompt's forward and its token
+        forwards=summary.rounds - 1,
         drafted=summary.drafted,
         accepted=summary.accepted,
         rejected=summary.rejected,
         ignored=summary.ignored,
-        first=summary.ttft_ms,
     )

@@ -1,6 +1,6 @@
 """Every text a visitor reads, by key. A second language is a second dict with the same keys.
 
-Keys starting with `view.`, `fate.`, `source.`, `fact.`, `legend.` and `head.` also travel to the browser.
+Keys starting with `view.`, `fate.`, `source.`, `fact.`, `legend.`, `head.` and `store.view.` also travel to the browser.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ WORDS = {
     "head.theme": "Switch between light and dark",
     "head.help": "What is this?",
     "head.about": (
-        "A language model writes one token at a time, and each takes a whole run of the model. Speculation guesses the"
-        " next few tokens cheaply, here by looking them up in earlier text, and has the model check them all in one"
-        " run. Right guesses are kept, the first wrong one is replaced by the model's own token, so the answer is the"
-        " one the model would have written anyway. Everything on this page is computed now on this machine, or"
-        " labelled as recorded."
+        "A language model writes one token at a time, and each takes a whole run of the model, called a forward."
+        " Speculation guesses the next few tokens cheaply, here by looking them up in earlier text, and has the model"
+        " check them all in one forward. Right guesses are kept, the first wrong one is replaced by the model's own"
+        " token, so the answer is the one the model would have written anyway. Everything on this page is computed"
+        " now on this machine, or labelled as recorded."
     ),
     "head.progress": "Loading the model",
     "title": "sssd_demo: speculative decoding, seen token by token",
@@ -40,8 +40,8 @@ WORDS = {
     "view.recorded": "recorded",
     "view.recorded_on": "on {device}, {date} · {method} · “{question}”",
     "view.rule": (
-        "A token is a word or a piece of one. Between two bars stands one round: cheap guesses, then one run of the"
-        " model that checks them all at once. Many tokens between two bars = fast."
+        "A token is a word or a piece of one. Between two bars stands what one forward added: one run of the whole"
+        " model, which checks all guesses at once. Many tokens between two bars = fast."
     ),
     "view.nothing": "Ask something: every token of the answer appears here with its fate.",
     "view.show_rejected": "show rejected",
@@ -51,22 +51,25 @@ WORDS = {
     "view.prompt_count": "what the model read: {n} tokens",
     "view.end_token": "end",
     "view.no_bytes": "(no text)",
-    "view.rounds": "Rounds",
-    "view.rounds_hint": "one bar a round: above the line what it added, below wrong guesses; click or use ← →",
-    "view.tree": "Guesses of a round",
+    "view.rounds": "Forwards",
+    "view.rounds_hint": "one bar each: above the line what it added, below wrong guesses; click or use ← →",
+    "view.tree": "Guesses of a forward",
     "view.sources": (
         "P prompt · O own answer · D datastore · R recycled · M draft model · number = the model's probability"
     ),
     "view.root": "start",
-    "view.round": "round {n}",
-    "view.round_of": "round {n} of {all}",
+    "view.round": "forward {n}",
+    "view.round_of": "forward {n} of {all}",
+    "view.reading": "reading the prompt",
+    "view.lost": "not",
+    "view.more_tree": "more ›",
     "view.round_summary": "{kept} added · {accepted} accepted · {rejected} rejected · {ignored} ignored",
-    "view.no_round": "Open a round: click a bar or a token.",
-    "view.prefill": "Round 0 reads the prompt; the model then adds its first token itself.",
-    "view.no_drafts": "Nothing was guessed in this round: the model added one token itself.",
+    "view.no_round": "Open a forward: click a bar or a token.",
+    "view.prefill": "Here the prompt was read, and the model added its first token itself.",
+    "view.no_drafts": "Nothing was guessed for this forward: the model added one token itself.",
     "view.cut": "The answer ended here, so the model's own token was not needed.",
-    "view.previous": "Previous round",
-    "view.next": "Next round",
+    "view.previous": "Previous forward",
+    "view.next": "Next forward",
     "view.play": "play",
     "view.pause": "pause",
     "view.hover": "Point at a token, or tab to it, to see where it came from.",
@@ -74,7 +77,7 @@ WORDS = {
     "view.from_match": "from {source}, match length {n}",
     "view.from_store": "From the datastore: past text, whose words are not shown here.",
     "view.copied_from": "copied from:",
-    "view.finished": "Answer complete: {tokens} tokens in {rounds} rounds.",
+    "view.finished": "Answer complete: one token from reading the prompt, {tokens} in {forwards} forwards.",
     "legend.sample": "word",
     "fate.accepted.name": "accepted",
     "fate.accepted.rule": "a right guess",
@@ -99,19 +102,20 @@ WORDS = {
     "fact.score": "guess's score",
     "fact.id": "id",
     "fact.bytes": "bytes",
-    "fact.round": "round",
+    "fact.round": "forward",
     # figures
     "figure.none": "–",
-    "figure.per_forward": "tokens per run of the model",
+    "figure.per_forward": "tokens per forward",
     "figure.per_second": "tokens per second",
     "figure.baseline": "plain decoding here ({speed:.1f} tokens per second, measured {when})",
     "figure.no_baseline": "plain decoding here (not measured yet)",
+    "figure.first": "first token after {first:.0f} ms",
     "figure.counts": (
-        "{tokens} tokens from {forwards} runs · guessed {drafted} = accepted {accepted} + rejected {rejected}"
-        " + ignored {ignored} · first token after {first:.0f} ms"
+        "{first}, then {tokens} tokens ÷ {forwards} forwards · guessed {drafted} = accepted {accepted} + rejected"
+        " {rejected} + ignored {ignored}"
     ),
     "verdict.too_short": "Too short to say anything about speed.",
-    "verdict.plain": "Speculation off: one run of the model for each token. This is the yardstick.",
+    "verdict.plain": "Speculation off: one forward for each token. This is the yardstick.",
     "verdict.switched_off": "Speculation switched itself off: on this machine guessing would not have paid here.",
     "verdict.no_match": "No match found: nothing was guessed, so this ran like plain decoding.",
     "verdict.none_accepted": "None of {drafted} guesses was right, so this was no faster than plain decoding.",
@@ -197,9 +201,179 @@ WORDS = {
     "example.poem.text": "Write a short poem about the sea. Then write the same poem again, word for word.",
     "example.loses.title": "Where it loses: new words, little to copy",
     "example.loses.text": "Why is the sky blue? Answer in three sentences.",
+    # the Datastore tab
+    "tab.store": "Datastore",
+    "store.lead": (
+        "**How guessing gets better by use.** SSSD guesses the next tokens (words or pieces of words) by looking up"
+        " where the last few stood before, and what came next there: in this conversation, and in a **datastore** of"
+        " past text. A datastore begins empty and learns from every answer. No training, no second model."
+    ),
+    "store.grow.title": "1 · Watch one grow from nothing",
+    "store.grow.hint": (
+        "The model answers one prompt after another, live. Each finished answer goes into a store, and the next answer"
+        " may copy from it. Blue rising above the dashed line is what the store is worth."
+    ),
+    "store.grow.play": "Play",
+    "store.grow.pause": "Pause",
+    "store.grow.resume": "Resume",
+    "store.grow.again": "Start over",
+    "store.grow.room": "room of the store",
+    "store.grow.room_hint": "small on purpose, so that it fills while you watch",
+    "store.grow.room_small": "4 × 1,000 tokens: forgets soon",
+    "store.grow.room_large": "8 × 8,000 tokens: forgets nothing here",
+    "store.now.idle": "Nothing has run yet. Play asks {planned} prompts, at most {longest} tokens an answer.",
+    "store.now.running": "Conversation {n} of {planned}: “{question}” · {tokens} tokens so far",
+    "store.now.waiting": "Conversation {n} of {planned} waits for a free place: others are being answered.",
+    "store.now.pausing": "Pausing when this answer is finished …",
+    "store.now.paused": "Paused after {n} of {planned} conversations. The store is kept while this page is open.",
+    "store.now.ended": "Finished: {n} of {planned} conversations.",
+    "store.now.failed": "Stopped after {n} of {planned} conversations: {reason}",
+    "store.run.engine_gone": "the model was changed or closed.",
+    "store.run.too_many": "{n} other visitors are watching a store grow just now; please try again in a minute.",
+    "store.run.no_prompts": "The prompts for this run are missing: {reason}",
+    "store.count.conversations": "conversations",
+    "store.count.tokens": "tokens stored",
+    "store.count.documents": "documents",
+    "store.count.draft": "ms a draft, lookups included",
+    "store.count.window": "tokens per forward, last {n}",
+    "store.count.all": "tokens per forward, all",
+    "store.verdict.idle": "",
+    "store.verdict.early": (
+        "Too early to tell: {n} of the {window} conversations that one point of the curve sums up."
+    ),
+    "store.verdict.worth": (
+        "Over the last {window} conversations: {both:.2f} tokens per forward with both sources, {prompt:.2f} with the"
+        " conversation alone. The store is worth {gain:+.2f} here."
+    ),
+    "store.verdict.useless": (
+        "Over the last {window} conversations: {both:.2f} tokens per forward with both sources, {prompt:.2f} with the"
+        " conversation alone. So far the store makes no difference."
+    ),
+    "store.fine": (
+        "A forward is one run of the model; plain decoding gets 1 token from each. Greedy answers, s_q = {s_q} tokens a"
+        " forward; a point sums up the last {window} conversations. The blue line is measured. The two others come"
+        " from drafting each finished answer again with one source: exact for greedy answers, since a guess counts"
+        " exactly where it is what the model wrote."
+    ),
+    "store.view.chart": "Tokens per forward while the store grows",
+    "store.view.y": "tokens per forward",
+    "store.view.x": "tokens given to the store so far",
+    "store.view.both": "both sources",
+    "store.view.prompt_only": "conversation only",
+    "store.view.store_only": "store only",
+    "store.view.plain": "plain decoding: 1",
+    "store.view.no_points": "The curve appears here with the first finished answer.",
+    "store.view.forgot": "the oldest part was dropped",
+    "store.view.map": "What the store is made of",
+    "store.view.map_hint": (
+        "A store is a few sub-indices, each a sorted list of all places in its text. New text gets a small one of its"
+        " own, so that it can be found at once; small ones are merged; full ones stay; past the limit the oldest is"
+        " dropped."
+    ),
+    "store.view.map_empty": "Empty: no text in it yet.",
+    "store.view.full": "full",
+    "store.view.growing": "growing",
+    "store.view.tail": "newest",
+    "store.view.segment": "{kind}: {tokens} tokens, {documents} documents",
+    "store.view.events": "What happened to it",
+    "store.view.no_events": "Nothing yet.",
+    "store.map.room": "room for {n} full ones of {tokens} tokens",
+    "store.map.dropped": "{n} documents dropped so far",
+    "store.map.waiting": "{n} documents not searchable yet",
+    "store.map.building": "sorting in the background",
+    "store.event.built": "built: {documents}, {tokens}, searchable after {ms}",
+    "store.event.merged": "merged into one of {documents}, {tokens} ({ms})",
+    "store.event.dropped": "dropped the oldest: {documents}, {tokens} forgotten",
+    "store.event.saved": "saved to disk: {documents}, {tokens} ({ms})",
+    "store.event.failed": "failed, the version before stays in use: {reason}",
+    # looking something up
+    "store.look.title": "2 · Look something up",
+    "store.look.hint": (
+        "A draft looks up the last 4 tokens; where that finds too little, the last 3, 2, 1. Inside a sentence words"
+        " begin with a space."
+    ),
+    "store.look.text": "text",
+    "store.look.placeholder": "the words to look up, e.g. “ The cat sat”",
+    "store.look.store": "in",
+    "store.look.go": "Look up",
+    "store.look.chat": "Last words of my chat",
+    "store.look.mine": "my own store",
+    "store.look.run": "the store grown above",
+    "store.look.shared": "the shared store (counts only)",
+    "store.look.empty_text": "Write one word or more to look up.",
+    "store.look.too_long": "The text to look up is too long: at most {most} characters.",
+    "store.look.empty_mine": "Your store is empty: ask something in the Chat tab, or put text into it below.",
+    "store.look.empty_run": "No store has been grown on this page yet: press Play above.",
+    "store.look.empty_store": "This store is empty.",
+    "store.look.unknown": "There is no store {name!r}.",
+    "store.look.no_chat": "There is no answer in your chat yet.",
+    "store.look.none": (
+        "“{text}” does not occur here, not even its last token. A draft would find nothing in this store and use the"
+        " conversation alone."
+    ),
+    "store.look.found": "“{text}” occurs {times}; most often followed by “{next}” ({count} of {of}).",
+    "store.look.found_end": "“{text}” occurs {times}, each time at the end of a document: nothing follows.",
+    "store.look.found_secret": "“{text}” occurs {times}. What follows is not shown: this store holds text of others.",
+    "store.look.shortened": "Only the last {n} of the {all} tokens you gave occur together. ",
+    "store.look.once": "once",
+    "store.look.times": "{n:,} times",
+    "store.view.query": "Looked up",
+    "store.view.not_used": "not used: a draft looks at the last 4 tokens",
+    "store.view.lengths": "What follows, by how much matched",
+    "store.view.length": "{n} tokens",
+    "store.view.length_one": "1 token",
+    "store.view.occurs": "{n}×",
+    "store.view.absent": "does not occur",
+    "store.view.hidden": "not shown",
+    "store.view.others": "{n} others",
+    "store.view.ended": "end of a document",
+    "store.view.looked_at": "counted in {n} evenly spaced ones",
+    "store.view.places": "where",
+    "store.view.place": "sub-index {i}, document {d}, token {t}",
+    "store.view.per_sub_index": "in sub-index {i}: {n}×",
+    "store.view.trie": "The tree of guesses it makes",
+    "store.view.trie_hint": "{n} places sampled as for a draft; the number on a node = how many of them go on like this",
+    "store.view.trie_hidden": "Not shown: this store holds text of others.",
+    "store.view.trie_none": "No guesses: nothing was found.",
+    "store.view.look_nothing": "Write a few words above, or take the last ones of your chat.",
+    # filling
+    "store.fill.title": "3 · Put text into your own store",
+    "store.fill.where": (
+        "Where it goes: into a store in this server's memory that only this page draws from and can look into. It is"
+        " never written to disk, and gone when you close or reload this page or press Empty."
+    ),
+    "store.fill.text": "text",
+    "store.fill.placeholder": "Paste text here: your code, your notes, answers of the model …",
+    "store.fill.add": "Add this text",
+    "store.fill.files": "Add files",
+    "store.fill.files_hint": "text, traces, recorded answers (.jsonl); up to {mb} MB together",
+    "store.fill.stdlib": "Add Python's own library",
+    "store.fill.cancel": "Cancel",
+    "store.fill.clear": "Empty my store",
+    "store.fill.reading": "Reading {what}: {share:.0%} · {tokens} tokens so far",
+    "store.fill.sorting": "Sorting {tokens} tokens; until then they cannot be found.",
+    "store.fill.done": "Added {documents}, {tokens} from {what}; guesses in your chat can use them now.",
+    "store.fill.still_sorting": "Added {documents}, {tokens} from {what}; they can be found once they are sorted.",
+    "store.fill.cut": " It was cut there: your store takes {most} tokens at a time.",
+    "store.fill.cancelled": "Cancelled; nothing was added and your store is as it was.",
+    "store.fill.cleared": "Your store is empty now.",
+    "store.fill.nothing": "There is no text to add.",
+    "store.fill.busy": "Text is being added already; wait for it or cancel it.",
+    "store.fill.too_big": "That is too much at once: {mb:.1f} MB, and at most {most} MB are taken.",
+    "store.fill.not_text": "Only text can be added: {reason} Nothing was added.",
+    "store.fill.pasted": "the pasted text",
+    "store.fill.the_stdlib": "Python's own library",
+    "store.fill.mine": "Your store",
+    "store.documents": "{n:,} documents",
+    "store.document": "1 document",
+    "store.tokens": "{n:,} tokens",
+    "store.token": "1 token",
+    # experiments
+    "store.lab.title": "4 · Measured before, by command",
+    "store.lab.made": "{device} · {model} · {date} · {command}",
 }
 
-_SENT_TO_BROWSER = ("view.", "fate.", "source.", "fact.", "legend.", "head.")
+_SENT_TO_BROWSER = ("view.", "fate.", "source.", "fact.", "legend.", "head.", "store.view.")
 
 
 def browser_words() -> dict[str, str]:

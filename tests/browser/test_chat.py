@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from sssd_demo import trace_file
 from sssd_demo.errors import UserError
+from sssd_demo.trace import Round
 from sssd_demo.ui import frame
 from sssd_demo.ui.launch import launch
 from tests.browser.conftest import (
@@ -40,6 +41,10 @@ def token_text(page: Page) -> str:
     return page.locator(".ts-answer").evaluate("element => element.textContent")
 
 
+def rejected_nodes(round_: Round) -> list[int]:
+    return [node for node, fate in enumerate(round_.tree.fates) if fate == "rejected"]
+
+
 def test_ask_see_fates_open_a_round_and_step(page: Page):
     ask(page, "the cat please")
     wait_for_answer(page)
@@ -54,7 +59,7 @@ def test_ask_see_fates_open_a_round_and_step(page: Page):
     in_tree = page.locator(".dt-node.dt-accepted .dt-label").all_inner_texts()
     in_text = page.locator(".ts-round.is-open .fate-accepted").all_text_contents()
     assert [label.replace("·", " ").replace("⏎", "\n") for label in in_tree] == in_text
-    page.get_by_role("button", name="Next round").click()
+    page.get_by_role("button", name="Next forward").click()
     expect(page.locator(".answer-view")).to_have_attribute("data-open", "3")
     screenshot(page, "chat_light")
 
@@ -78,10 +83,47 @@ def test_rejected_and_ignored_guesses_can_be_shown_and_hidden(page: Page):
     expect(rejected.first).to_be_visible()
     expect(ignored.first).to_be_hidden()
     page.get_by_role("checkbox", name="rejected").uncheck()
+    expect(page.locator(".ts-lost:visible")).to_have_count(0)
     page.get_by_role("checkbox", name="ignored").check()
     expect(rejected.first).to_be_hidden()
     expect(ignored.first).to_be_visible()
     assert token_text(page) == ANSWERS["cat"]
+
+
+def test_guesses_that_lost_stand_behind_the_token_that_won_and_say_so(page: Page, service: FakeService):
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    lost = page.locator(".ts-lost.has-rejected")
+    rounds = service.answers[-1].trace.rounds
+    parents = {(round_.index, round_.tree.parents[n]) for round_ in rounds for n in rejected_nodes(round_)}
+    expect(lost).to_have_count(len(parents))
+    for box in lost.all():
+        assert "ts-token" in str(box.evaluate("box => box.previousElementSibling.className"))
+        assert box.evaluate("box => getComputedStyle(box, '::before').content") == '"not"'
+
+
+def test_the_figures_are_the_bars_that_stand_below_them(page: Page):
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    tokens, forwards = re.findall(r"(\d+) tokens ÷ (\d+) forwards", page.locator(".fg-counts").inner_text())[0]
+    per_forward = float(page.locator(".fg-main dd").first.inner_text())
+    assert per_forward == round(int(tokens) / int(forwards), 2)
+    expect(page.locator(".rs-bar")).to_have_count(1 + int(forwards))
+    page.locator(".rs-bar").last.click()
+    expect(page.locator(".av-round-title")).to_contain_text(f"forward {forwards} of {forwards}")
+    page.locator(".rs-bar").first.click()
+    expect(page.locator(".av-round-title")).to_contain_text("reading the prompt")
+
+
+def test_a_tree_too_wide_for_its_frame_says_that_there_is_more(page: Page):
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator(".ts-token.fate-accepted").last.click()
+    frame, scroll = page.locator(".dt-frame"), page.locator(".dt-scroll")
+    expect(frame).to_have_class(re.compile("is-cut"))
+    scroll.evaluate("scroll => { scroll.scrollLeft = scroll.scrollWidth; }")
+    expect(frame).not_to_have_class(re.compile("is-cut"))
 
 
 def test_the_help_says_what_this_is_and_where_the_model_comes_from(page: Page):

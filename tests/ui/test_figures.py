@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 import pytest
@@ -54,3 +55,11 @@ def test_the_counts_add_up():
     summary = summarise(COPIED)
     assert summary.drafted == summary.accepted + summary.rejected + summary.ignored
     assert f"guessed {summary.drafted} = accepted {summary.accepted}" in counts
+
+
+def test_the_counts_are_the_division_that_gives_tokens_per_forward():
+    shown = figures(COPIED, PLAIN)
+    tokens, forwards = re.findall(r"(\d+) tokens ÷ (\d+) forwards", shown["counts"])[0]
+    assert f"{int(tokens) / int(forwards):.2f}" == shown["main"][0][0]
+    begun = replace(COPIED, rounds=COPIED.rounds[:1], finish_reason=None)
+    assert figures(begun, None)["counts"] == "first token after 90 ms"
