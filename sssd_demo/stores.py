@@ -1,10 +1,11 @@
-"""The datastores of one folder by name: found, opened once, replaced whole."""
+"""Datastores by name, a user's and those that come with the project: found, opened once, replaced whole."""
 
 from __future__ import annotations
 
 import logging
 import os
 import re
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +13,14 @@ from sssd_demo.errors import UserError
 from sssd_demo.folders import data_folder
 from sssd_demo.sssd import store_file
 from sssd_demo.sssd.datastore import Datastore
+from sssd_demo.sssd.live_store import LiveStore
 from sssd_demo.sssd.store_file import Header
 
 logger = logging.getLogger(__name__)
 
 SUFFIX = ".store"
+LIVE_SUFFIX = ".live"  # never found by name
+SHARED = "shared"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _RESERVED = "none"  # how a command says that it wants no store
 
@@ -26,6 +30,12 @@ def default_folder() -> Path:
     return data_folder() / "stores"
 
 
+def shipped_folder() -> Path | None:
+    """Where the stores are that come with the project; None if it was installed without them."""
+    folder = Path(__file__).resolve().parents[1] / "datastores"
+    return folder if folder.is_dir() else None
+
+
 @dataclass(frozen=True)
 class _Opened:
     version: tuple[int, int, int]  # changes when the file is replaced
@@ -33,19 +43,39 @@ class _Opened:
 
 
 class Stores:
-    """Datastores in `folder`; with a `fingerprint`, only those made by that tokenizer can be opened.
+    """The user's datastores in `folder` and the ones in `shipped`; of two with the same name, the user's is meant.
 
-    Any thread may use it: a store is immutable, and two threads that open the same one at once get equal ones.
+    With a `fingerprint`, only those made by that tokenizer can be opened. Any thread may use it: a store is
+    immutable, and two threads that open the same one at once get equal ones.
     """
 
-    def __init__(self, folder: Path, fingerprint: str | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        fingerprint: str | None = None,
+        *,
+        shipped: Path | None = None,
+        vocab_size: int | None = None,
+    ) -> None:
+        """`vocab_size` is needed for the shared store only."""
         self._folder = folder
         self._fingerprint = fingerprint
+        self._shipped = shipped
+        self._vocab_size = vocab_size
         self._opened: dict[str, _Opened] = {}
+        self._shared: LiveStore | None = None
+        self._opening_shared = threading.Lock()
+
+    @classmethod
+    def usual(cls, fingerprint: str | None = None, vocab_size: int | None = None) -> Stores:
+        """Those that a user of this machine sees."""
+        return cls(default_folder(), fingerprint, shipped=shipped_folder(), vocab_size=vocab_size)
 
     def names(self) -> list[str]:
         """All stores that are there, in alphabetical order, usable or not."""
-        return sorted(path.stem for path in self._folder.glob(f"*{SUFFIX}") if _NAME.fullmatch(path.stem))
+        folders = [self._folder] if self._shipped is None else [self._folder, self._shipped]
+        paths = (path for folder in folders for path in folder.glob(f"*{SUFFIX}"))
+        return sorted({path.stem for path in paths if _NAME.fullmatch(path.stem) and path.is_file()})
 
     def open(self, name: str) -> Datastore:
         """The store called `name`, read again only if its file was replaced.
@@ -73,6 +103,40 @@ class Stores:
         """What the store's file says about itself. Raises `UserError` like `open`."""
         return store_file.read_header(self._existing(name))
 
+    def shared(self) -> LiveStore:
+        """The one store that all visitors may feed, opened when it is first asked for; its text is for nobody's eyes.
+
+        There is one for each tokenizer. Raises `UserError` if it cannot be used, or another process has it open.
+        """
+        if self._fingerprint is None or self._vocab_size is None:
+            raise RuntimeError("a shared store needs the tokenizer's fingerprint and the size of its vocabulary")
+        with self._opening_shared:
+            if self._shared is None:
+                path = self._folder / f"{SHARED}-{self._fingerprint}{LIVE_SUFFIX}"
+                self._shared = LiveStore(fingerprint=self._fingerprint, vocab_size=self._vocab_size, path=path)
+            return self._shared
+
+    def remove(self, name: str) -> None:
+        """Delete the user's store `name`. Raises `UserError` for an unknown one, or one that is shipped."""
+        path = self._existing(name)
+        if self.is_shipped(name):
+            raise UserError(f"The datastore {name} comes with the project and cannot be removed.")
+        try:
+            path.unlink()
+        except OSError as error:
+            raise UserError(f"The datastore {name} cannot be removed: {error.strerror or error}.") from error
+        self._opened.pop(name, None)
+
+    def is_shipped(self, name: str) -> bool:
+        """Whether `name` means a store that comes with the project. Raises `UserError` like `open`."""
+        return self._existing(name).parent == self._shipped
+
+    def close(self) -> None:
+        """Let go of the shared store, so that another process can open it."""
+        with self._opening_shared:
+            if self._shared is not None:
+                self._shared.close()
+
     def save(self, name: str, datastore: Datastore) -> Path:
         """Keep `datastore` as `name`, in place of one that is there. Raises `UserError` if it cannot be written."""
         path = self.path(name)
@@ -84,7 +148,7 @@ class Stores:
         return path
 
     def path(self, name: str) -> Path:
-        """The file of the store `name`, there or not. Raises `UserError` if no store can be called that."""
+        """The user's file of the store `name`, there or not. Raises `UserError` if no store can be called that."""
         if not _NAME.fullmatch(name) or name.lower() == _RESERVED:
             raise UserError(
                 f"A datastore cannot be called {name!r}: a name has 1 to 64 letters, digits, - or _, starts with a "
@@ -94,7 +158,9 @@ class Stores:
 
     def _existing(self, name: str) -> Path:
         path = self.path(name)
-        if not path.is_file():
-            known = ", ".join(self.names()) or "none yet"
-            raise UserError(f"There is no datastore {name!r}; the known ones are: {known}.")
-        return path
+        if path.is_file():
+            return path
+        if self._shipped is not None and (shipped := self._shipped / path.name).is_file():
+            return shipped
+        known = ", ".join(self.names()) or "none yet"
+        raise UserError(f"There is no datastore {name!r}; the known ones are: {known}.")

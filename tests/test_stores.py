@@ -89,3 +89,56 @@ def test_a_folder_that_cannot_be_made_is_a_users_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="cannot be created"):
         Stores(tmp_path / "file" / "stores").save("x", store([1]))
+
+
+@pytest.fixture
+def both(tmp_path):
+    """A user's folder with "one" and "two", and shipped stores "base" and "two"."""
+    Stores(tmp_path / "mine").save("one", store([1]))
+    Stores(tmp_path / "mine").save("two", store([2]))
+    Stores(tmp_path / "shipped").save("base", store([3]))
+    Stores(tmp_path / "shipped").save("two", store([4]))
+    return Stores(tmp_path / "mine", shipped=tmp_path / "shipped")
+
+
+def test_shipped_stores_are_found_beside_the_users_own_and_give_way_to_them(both):
+    assert both.names() == ["base", "one", "two"]
+    assert both.open("base").count([3]) == 1
+    assert both.open("two").count([2]) == 1
+    assert [name for name in both.names() if both.is_shipped(name)] == ["base"]
+
+
+def test_only_the_users_own_stores_can_be_removed(both):
+    both.open("two")
+    both.remove("two")
+    assert both.open("two").count([4]) == 1, "the shipped one of that name is there again"
+    for name in ("two", "base"):
+        with pytest.raises(UserError, match=f"datastore {name} comes with the project and cannot be removed"):
+            both.remove(name)
+    with pytest.raises(UserError, match="no datastore 'three'; the known ones are: base, one, two"):
+        both.remove("three")
+
+
+def test_a_folder_that_is_named_like_a_store_is_none(tmp_path):
+    (tmp_path / "odd.store").mkdir()
+    assert Stores(tmp_path).names() == []
+    with pytest.raises(UserError, match="There is no datastore 'odd'"):
+        Stores(tmp_path).open("odd")
+
+
+def test_the_shared_store_is_one_per_tokenizer_found_by_no_name_and_kept(tmp_path):
+    stores = Stores(tmp_path / "mine", "abcd", vocab_size=100)
+    shared = stores.shared()
+    shared.append([1, 2, 3])
+    assert stores.shared() is shared
+    assert stores.names() == []
+    other = Stores(tmp_path / "mine", "ef01", vocab_size=100)
+    assert other.shared().sub_indices == ()
+    with pytest.raises(UserError, match="in use by another process"):
+        Stores(tmp_path / "mine", "abcd", vocab_size=100).shared()
+    for each in (stores, other):
+        each.close()
+    again = Stores(tmp_path / "mine", "abcd", vocab_size=100)
+    assert again.shared().wait(20)
+    assert [len(sub_index.find([2, 3])) for sub_index in again.shared().sub_indices] == [1]
+    again.close()

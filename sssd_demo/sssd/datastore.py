@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,9 @@ class Datastore:
     sub_indices: tuple[SubIndex, ...]
     fingerprint: str  # of the tokenizer that made the ids
     dtype: np.dtype
+    max_tokens: int = MAX_TOKENS  # positions in a sub-index, when documents are added
+    sealed: int = 0  # the oldest sub-indices, those to which nothing is added any more
+    dropped: int = 0  # older documents that were pushed out; this happens to live stores only
 
     @classmethod
     def build(
@@ -32,10 +35,16 @@ class Datastore:
         A document longer than a sub-index is cut; no other is. Empty documents are left out. Raises `ValueError`
         for an id out of range.
         """
-        dtype = token_dtype(vocab_size)
-        capacity = min(max_tokens, MAX_BYTES // dtype.itemsize)
-        sub_indices = tuple(SubIndex.build(group, dtype) for group in _groups(documents, vocab_size, capacity))
-        return cls(sub_indices, fingerprint, dtype)
+        empty = cls((), fingerprint, token_dtype(vocab_size), max_tokens)
+        return empty.with_documents(documents, vocab_size=vocab_size)
+
+    def with_documents(self, documents: Iterable[ArrayLike], *, vocab_size: int) -> Datastore:
+        """This store and `documents`, which fill up its last sub-index first. Otherwise like `build`."""
+        kept = self.sub_indices[: self.sealed]
+        opened = [text for sub_index in self.sub_indices[self.sealed :] for text in sub_index.texts()]
+        groups = _groups(chain(opened, documents), vocab_size, capacity(self.max_tokens, self.dtype))
+        sub_indices = kept + tuple(SubIndex.build(group, self.dtype) for group in groups)
+        return replace(self, sub_indices=sub_indices, sealed=max(0, len(sub_indices) - 1))
 
     @property
     def tokens(self) -> int:
@@ -71,6 +80,11 @@ def sample(sub_indices: Sequence[SubIndex], query: Sequence[int], most: int, len
     return found
 
 
+def capacity(max_tokens: int, dtype: np.dtype) -> int:
+    """Positions that a sub-index may have: what is asked for, unless it could not be sorted."""
+    return min(max_tokens, MAX_BYTES // dtype.itemsize)
+
+
 def token_dtype(vocab_size: int) -> np.dtype:
     """The smallest type for ids below `vocab_size` that leaves its largest value free for the separator."""
     return np.dtype(np.uint16 if vocab_size <= np.iinfo(np.uint16).max else np.uint32)
@@ -79,7 +93,7 @@ def token_dtype(vocab_size: int) -> np.dtype:
 def _groups(documents: Iterable[ArrayLike], vocab_size: int, capacity: int) -> Iterator[list[NDArray]]:
     group: list[NDArray] = []
     room = capacity
-    for piece in _pieces(documents, vocab_size, capacity - 1):
+    for piece in pieces(documents, vocab_size, capacity - 1):
         if len(piece) + 1 > room:
             yield group
             group, room = [], capacity
@@ -89,7 +103,8 @@ def _groups(documents: Iterable[ArrayLike], vocab_size: int, capacity: int) -> I
         yield group
 
 
-def _pieces(documents: Iterable[ArrayLike], vocab_size: int, longest: int) -> Iterator[NDArray]:
+def pieces(documents: Iterable[ArrayLike], vocab_size: int, longest: int) -> Iterator[NDArray]:
+    """`documents` of ids below `vocab_size`, those longer than `longest` tokens cut; raises `ValueError`."""
     for document in documents:
         ids = as_ids(document, vocab_size)
         for start in range(0, len(ids), longest):

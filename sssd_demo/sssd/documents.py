@@ -47,7 +47,7 @@ def read_documents(sources: Iterable[str], tokenizer: Tokenizer) -> Iterator[Seq
     for source in sources:
         if source == STDLIB:
             for path in _standard_library():
-                yield _encode(_read_text(path), tokenizer)
+                yield encode(_read_text(path), tokenizer)
         elif os.path.isdir(source):  # unlike Path.is_dir, false for a name too long to be one
             found = False
             for path in _files_below(Path(source)):
@@ -72,7 +72,7 @@ def _documents_of(path: Path, tokenizer: Tokenizer) -> Iterator[Sequence[int]]:
     if path.suffix not in TEXT_SUFFIXES and _is_trace(text):
         yield _trace_output(path, tokenizer)
     elif text.strip():
-        yield _encode(text, tokenizer)
+        yield encode(text, tokenizer)
     else:
         raise UserError(f"{path} is empty.")
 
@@ -108,7 +108,8 @@ def _read_text(path: Path) -> str:
         raise UserError(f"{path} is not UTF-8 text: the byte at position {error.start} does not fit.") from error
 
 
-def _encode(text: str, tokenizer: Tokenizer) -> list[int]:
+def encode(text: str, tokenizer: Tokenizer) -> list[int]:
+    """The ids of a text of any length, without needing much memory for it."""
     ids: list[int] = []
     start = 0
     while start < len(text):

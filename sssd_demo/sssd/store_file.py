@@ -2,8 +2,8 @@
 
 Layout, little-endian: magic, version, length of the header, header (JSON), digest of all that; then for each
 sub-index its tokens and its suffix array, each padded to a multiple of 64 bytes. The header holds the tokenizer's
-fingerprint, the tokens' type, the counts, and a digest of everything after it. Tokens and suffix arrays are not
-read into memory but mapped.
+fingerprint, the tokens' type, the counts (also of what was pushed out), and a digest of everything after it. Tokens
+and suffix arrays are not read into memory but mapped.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import hashlib
 import json
 import os
 import struct
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,10 +22,11 @@ from numpy.typing import NDArray
 
 from sssd_demo.errors import UserError
 from sssd_demo.sssd.datastore import Datastore
+from sssd_demo.sssd.durable_file import replacing
 from sssd_demo.sssd.sub_index import SubIndex
 
 MAGIC = b"sssdstor"
-VERSION = 1
+VERSION = 2
 _PREFIX = struct.Struct("<8sII")  # magic, version, bytes of header
 _DIGEST_BYTES = 16
 _ALIGNMENT = 64
@@ -44,6 +44,9 @@ class Header:
     sub_indices: tuple[tuple[int, int], ...]  # (positions, separators included; documents) of each
     checksum: str  # digest of what follows the header, hexadecimal
     bytes: int  # size of the whole file
+    max_tokens: int  # positions in a sub-index
+    sealed: int  # the oldest sub-indices, to which nothing is added any more
+    dropped: int  # documents that were pushed out; the file's first document comes after them
 
     @property
     def documents(self) -> int:
@@ -54,23 +57,18 @@ class Header:
         return sum(positions for positions, _ in self.sub_indices) - self.documents
 
 
-def save(datastore: Datastore, path: Path) -> None:
+class SavingCancelled(Exception):
+    """Somebody wanted a store's file not to be written after all."""
+
+
+def save(datastore: Datastore, path: Path, cancelled: Callable[[], bool] = lambda: False) -> None:
     """Write `datastore` to `path`. Until it is complete and on the disk, what was there before stays.
 
-    Raises `UserError` if the place cannot be written to.
+    Raises `UserError` if the place cannot be written to, and `SavingCancelled` soon after `cancelled` says so.
     """
     try:
-        descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".unfinished", dir=path.parent)
-        try:
-            with open(descriptor, "wb") as file:
-                _write(datastore, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, path)
-        except BaseException:
-            Path(unfinished).unlink(missing_ok=True)
-            raise
-        _sync_folder(path.parent)
+        with replacing(path) as file:
+            _write(datastore, file, cancelled)
     except OSError as error:
         raise UserError(f"The datastore {path.stem} cannot be written: {error.strerror or error}.") from error
 
@@ -92,7 +90,7 @@ def load(path: Path, fingerprint: str | None = None) -> Datastore:
         if _digest_of_rest(file) != header.checksum:
             raise _unusable(path, "its contents are damaged: the checksum does not fit")
         if not header.sub_indices:
-            return Datastore((), header.fingerprint, header.dtype)
+            return _described(header, ())
         mapped = np.memmap(file, np.uint8, mode="r")
     sub_indices = []
     start = body
@@ -103,7 +101,7 @@ def load(path: Path, fingerprint: str | None = None) -> Datastore:
             columns.append(mapped[start:stop].view(dtype))
             start += _padded(stop - start)
         sub_indices.append(SubIndex(columns[0], columns[1], documents))
-    return Datastore(tuple(sub_indices), header.fingerprint, header.dtype)
+    return _described(header, tuple(sub_indices))
 
 
 def read_header(path: Path) -> Header:
@@ -112,9 +110,13 @@ def read_header(path: Path) -> Header:
         return _read_header(file, path)
 
 
-def _write(datastore: Datastore, file: BinaryIO) -> None:
+def _described(header: Header, sub_indices: tuple[SubIndex, ...]) -> Datastore:
+    return Datastore(sub_indices, header.fingerprint, header.dtype, header.max_tokens, header.sealed, header.dropped)
+
+
+def _write(datastore: Datastore, file: BinaryIO, cancelled: Callable[[], bool]) -> None:
     digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
-    for block in _blocks(datastore):
+    for block in _blocks(datastore, cancelled):
         digest.update(block)
     header = {
         "tokenizer": datastore.fingerprint,
@@ -123,6 +125,9 @@ def _write(datastore: Datastore, file: BinaryIO) -> None:
             {"positions": len(sub_index.tokens), "documents": sub_index.documents}
             for sub_index in datastore.sub_indices
         ],
+        "max_tokens": datastore.max_tokens,
+        "sealed": datastore.sealed,
+        "dropped": datastore.dropped,
         "checksum": digest.hexdigest(),
     }
     encoded = json.dumps(header).encode()
@@ -132,14 +137,18 @@ def _write(datastore: Datastore, file: BinaryIO) -> None:
     )
     head = _PREFIX.pack(MAGIC, VERSION, len(encoded)) + encoded
     file.write(head + _digest(head))
-    for block in _blocks(datastore):
+    for block in _blocks(datastore, cancelled):
         file.write(block)
 
 
-def _blocks(datastore: Datastore) -> Iterator[bytes | memoryview]:
+def _blocks(datastore: Datastore, cancelled: Callable[[], bool]) -> Iterator[bytes | memoryview]:
     for sub_index in datastore.sub_indices:
         for column in (sub_index.tokens, sub_index.suffixes):
-            yield column.view(np.uint8).data
+            content = column.view(np.uint8).data
+            for start in range(0, len(content), _CHUNK_BYTES):
+                if cancelled():
+                    raise SavingCancelled
+                yield content[start : start + _CHUNK_BYTES]
             yield bytes(_padded(column.nbytes) - column.nbytes)
 
 
@@ -177,6 +186,9 @@ def _parse_header(encoded: bytes, size: int, path: Path) -> Header:
             sub_indices=tuple((entry["positions"], entry["documents"]) for entry in data["sub_indices"]),
             checksum=data["checksum"],
             bytes=size,
+            max_tokens=data["max_tokens"],
+            sealed=data["sealed"],
+            dropped=data["dropped"],
         )
     except (ValueError, KeyError, TypeError) as error:
         raise _unusable(path, "its header cannot be understood") from error
@@ -206,15 +218,3 @@ def _digest_of_rest(file: BinaryIO) -> str:
 
 def _padded(length: int) -> int:
     return -(-length // _ALIGNMENT) * _ALIGNMENT
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the renaming itself last; not every platform lets a folder be opened."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -33,12 +33,18 @@ class SubIndex:
 
         Raises `ValueError` for an id that is negative or not below the separator.
         """
-        separator = int(np.iinfo(dtype).max)
-        parts: list[NDArray] = []
-        for document in documents:
-            parts += [as_ids(document, separator).astype(dtype), np.array([separator], dtype)]
-        tokens = np.concatenate(parts) if parts else np.empty(0, dtype)
-        return cls(tokens, suffix_array(tokens), len(parts) // 2)
+        return cls.of(joined(documents, dtype))
+
+    @classmethod
+    def of(cls, tokens: NDArray[np.unsignedinteger]) -> SubIndex:
+        """Index `tokens` [N]: documents as `joined` lays them out."""
+        documents = int(np.count_nonzero(tokens == np.iinfo(tokens.dtype).max))
+        return cls(tokens, suffix_array(tokens), documents)
+
+    def texts(self) -> list[NDArray[np.unsignedinteger]]:
+        """Its documents, without separators."""
+        ends = np.flatnonzero(self.tokens == self.separator)
+        return [part[:-1] for part in np.split(self.tokens, ends + 1)[:-1]]
 
     def find(self, query: Sequence[int]) -> range:
         """The ranks, places in `suffixes`, of all suffixes that start with `query` (at least one token).
@@ -66,6 +72,27 @@ class SubIndex:
     def _reader(self, offset: int) -> Callable[[int], int]:
         tokens = self._tokens
         return lambda position: tokens[position + offset]
+
+
+def joined(documents: Iterable[ArrayLike], dtype: np.dtype) -> NDArray[np.unsignedinteger]:
+    """`documents` one after another, each ended by a separator. Raises `ValueError` like `SubIndex.build`."""
+    separator = int(np.iinfo(dtype).max)
+    parts: list[NDArray] = []
+    for document in documents:
+        parts += [as_ids(document, separator).astype(dtype), np.array([separator], dtype)]
+    return np.concatenate(parts) if parts else np.empty(0, dtype)
+
+
+def cut(tokens: NDArray[np.unsignedinteger], capacity: int) -> list[NDArray[np.unsignedinteger]]:
+    """`tokens` in runs of at most `capacity`, each of as many whole documents as fit; no document may be longer."""
+    ends = np.flatnonzero(tokens == np.iinfo(tokens.dtype).max) + 1
+    runs = []
+    start = 0
+    while start < len(tokens):
+        stop = int(ends[np.searchsorted(ends, start + capacity, side="right") - 1])
+        runs.append(tokens[start:stop])
+        start = stop
+    return runs
 
 
 def as_ids(document: ArrayLike, limit: int) -> NDArray:

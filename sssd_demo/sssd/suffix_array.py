@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 from numpy.typing import NDArray
-from pydivsufsort import divsufsort
+from pydivsufsort.dll import libdivsufsort
 
-MAX_BYTES = 2**31 - 1  # beyond it libdivsufsort answers with 64-bit positions, twice the memory
+MAX_BYTES = 2**31 - 1  # beyond it libdivsufsort needs 64-bit positions, twice the memory
 
 
 def suffix_array(tokens: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
@@ -16,8 +18,8 @@ def suffix_array(tokens: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
     start in the middle of an id are dropped. pydivsufsort offers this for integer arrays as well, but narrows the
     type to the range of the values; done here, the result depends on nothing but the order of the ids.
 
-    At its peak it takes 18 (uint16) or 32 (uint32) bytes per token beside `tokens`. Raises `ValueError` if the
-    bytes of `tokens` are more than `MAX_BYTES`.
+    Other threads run meanwhile: the sorting and numpy's steps let go of the interpreter. At its peak it takes
+    `peak_bytes` of memory beside `tokens`. Raises `ValueError` if the bytes of `tokens` are more than `MAX_BYTES`.
     """
     if tokens.nbytes > MAX_BYTES:
         raise ValueError(f"{tokens.nbytes} bytes of tokens are more than {MAX_BYTES}")
@@ -25,8 +27,34 @@ def suffix_array(tokens: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
         return np.empty(0, np.int32)
     width = tokens.dtype.itemsize
     big_endian = np.ascontiguousarray(tokens, dtype=tokens.dtype.newbyteorder(">"))
-    by_byte = divsufsort(big_endian.view(np.uint8))
+    by_byte = _sorted_suffixes(big_endian.view(np.uint8))
+    del big_endian
     inside = np.bitwise_and(by_byte, width - 1, dtype=np.uint8, casting="unsafe")  # a remainder, in one byte each
     at_token = by_byte[inside == 0]
     at_token //= width
-    return at_token.view(np.int32)  # the same numbers, but a memoryview does not know the library's type
+    return at_token
+
+
+def peak_bytes(tokens: int, dtype: np.dtype) -> int:
+    """Memory that sorting `tokens` tokens takes at its peak, beside the tokens: 16 (uint16) or 28 bytes for each."""
+    return tokens * {2: 16, 4: 28}[dtype.itemsize]
+
+
+def _sorted_suffixes(content: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """Called past pydivsufsort's own function, which spends 5 ms on ctypes however short the text."""
+    _use_one_thread()
+    positions = np.empty(content.size, np.int32)
+    failed = libdivsufsort.divsufsort(
+        ctypes.c_void_p(content.ctypes.data), ctypes.c_void_p(positions.ctypes.data), ctypes.c_int32(content.size)
+    )
+    if failed:
+        raise MemoryError("libdivsufsort could not allocate its buckets")
+    return positions
+
+
+def _use_one_thread() -> None:
+    """Keep the library's OpenMP from starting workers: they gain nothing here and would compete with the target's."""
+    try:
+        libdivsufsort.omp_set_num_threads(1)  # of the OpenMP that the library is linked with; binds this thread only
+    except AttributeError:
+        return  # built without OpenMP

@@ -162,7 +162,7 @@ def test_finding_takes_a_logarithmic_number_of_reads(kind):
     assert reads.reads <= 2 * len(query) * (math.log2(length) + 2)
 
 
-@pytest.mark.parametrize(("dtype", "bytes_per_token"), [(np.uint16, 18), (np.uint32, 32)])
+@pytest.mark.parametrize(("dtype", "bytes_per_token"), [(np.uint16, 16), (np.uint32, 28)])
 def test_sorting_takes_no_more_memory_than_it_says(dtype, bytes_per_token):
     tokens = np.random.default_rng(0).integers(0, VOCABULARY, 200_000).astype(dtype)
     tracemalloc.start()

@@ -115,7 +115,7 @@ def test_a_long_text_is_encoded_in_pieces_cut_only_between_lines_that_meet_witho
     rng = random.Random(0)
     text = "".join(rng.choice(["a", "b", " ", "\n", "\r\n"]) for _ in range(3000))
     tokenizer = Bytes()
-    assert bytes(documents._encode(text, tokenizer)).decode() == text
+    assert bytes(documents.encode(text, tokenizer)).decode() == text
     assert len(tokenizer.pieces) > 20
     for before, after in zip(tokenizer.pieces, tokenizer.pieces[1:], strict=False):
         assert before[-1] == "\n"

@@ -86,7 +86,7 @@ def test_a_file_cut_anywhere_or_too_long_is_refused(path):
     [
         (lambda whole: b"", "it is empty"),
         (lambda whole: b"Just some text, of whatever length.", "not a datastore file"),
-        (lambda whole: whole[:8] + b"\x09\0\0\0" + whole[12:], "format version 9, but only version 1"),
+        (lambda whole: whole[:8] + b"\x09\0\0\0" + whole[12:], "format version 9, but only version 2"),
         (lambda whole: whole[:60], "cut off after 60 bytes"),
         (lambda whole: whole.replace(b"uint16", b"uint32"), "header is damaged"),
         (lambda whole: whole[:-64], "bytes instead of"),
