@@ -1,0 +1,107 @@
+"""The lookup explorer: a visitor's words → what one store knows about them, ready to be drawn.
+
+Of a store that holds text of others nothing but counts gets here: no token, no snippet, no tree. Drawn by
+`static/store_lookup.js`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from sssd_demo.sssd.explorer import Exploration, Match, Place, explore
+from sssd_demo.sssd.sub_index import SubIndex
+from sssd_demo.ui.datastore_map import tokens_text
+from sssd_demo.ui.token_text import TextStream, piece
+from sssd_demo.ui.words import WORDS
+
+SHOWN_FOLLOWERS = 6
+SHOWN_QUERY = 24  # tokens of the text, the last ones
+
+TokenBytes = Callable[[int], bytes]
+
+
+def nothing(reason: str = "") -> dict[str, Any]:
+    """The value where there is nothing to look at; `reason` is one sentence."""
+    return {"said": reason, "query": None}
+
+
+def lookup_value(
+    sub_indices: Sequence[SubIndex], ids: Sequence[int], token_bytes: TokenBytes, *, secret: bool
+) -> dict[str, Any]:
+    """What `sub_indices` know about the end of `ids`. With `secret` their text stays out of the value altogether."""
+    found = explore(sub_indices, ids)
+
+    def shown(tokens: Iterable[int]) -> list[Any]:
+        return [piece(token_bytes(token)) for token in tokens]
+
+    return {
+        "said": _sentence(found, len(ids), token_bytes, secret),
+        "query": {"pieces": shown(ids[-SHOWN_QUERY:]), "used": len(found.query)},
+        "secret": secret,
+        "matches": [_match(match, shown, secret) for match in found.matches],
+        "samples": found.samples,
+        "tree": None
+        if secret or not found.branches
+        else {
+            "root": shown(found.query[-found.longest.length :]) if found.longest else [],
+            "tokens": shown(branch.token for branch in found.branches),
+            "parents": [branch.parent for branch in found.branches],
+            "counts": [branch.count for branch in found.branches],
+        },
+    }
+
+
+def _match(match: Match, shown: Callable[[Iterable[int]], list[Any]], secret: bool) -> dict[str, Any]:
+    first = match.followers[:SHOWN_FOLLOWERS]
+    return {
+        "length": match.length,
+        "count": match.count,
+        "looked_at": match.looked_at,
+        "per_sub_index": [[number, count] for number, count in enumerate(match.per_sub_index, 1) if count],
+        "followers": [
+            [None if secret else text, follower.count]
+            for follower, text in zip(first, shown(f.token for f in first), strict=True)
+        ],
+        "others": [len(match.followers) - len(first), sum(f.count for f in match.followers[SHOWN_FOLLOWERS:])],
+        "ended": match.ended,
+        "places": [] if secret else [_place(place, shown) for place in match.places],
+    }
+
+
+def _place(place: Place, shown: Callable[[Iterable[int]], list[Any]]) -> dict[str, Any]:
+    """Numbers from 1, as people count."""
+    return {
+        "at": [place.sub_index + 1, place.document + 1, place.position + 1],
+        "before": shown(place.before),
+        "after": shown(place.after),
+    }
+
+
+def _sentence(found: Exploration, given: int, token_bytes: TokenBytes, secret: bool) -> str:
+    longest = found.longest
+    if longest is None:
+        return WORDS["store.look.none"].format(text=_text(found.query, token_bytes))
+    query = found.query[-longest.length :]
+    text = _text(query, token_bytes)
+    times = WORDS["store.look.once"] if longest.count == 1 else WORDS["store.look.times"].format(n=longest.count)
+    cut = WORDS["store.look.shortened"].format(n=tokens_text(longest.length), all=given)
+    begins = cut if longest.length < len(found.query) else ""
+    if secret:
+        return begins + WORDS["store.look.found_secret"].format(text=text, times=times)
+    if not longest.followers:
+        return begins + WORDS["store.look.found_end"].format(text=text, times=times)
+    best = longest.followers[0]
+    next_ = _text([best.token], token_bytes)
+    return begins + WORDS["store.look.found"].format(
+        text=text, times=times, next=next_, count=f"{best.count:,}", of=f"{longest.looked_at:,}"
+    )
+
+
+def _text(tokens: Sequence[int], token_bytes: TokenBytes) -> str:
+    """Tokens as text; those that are no whole characters as bytes in angle brackets."""
+    data = [token_bytes(token) for token in tokens]
+    text = "".join(TextStream().push(data))
+    if text.encode() == b"".join(data):
+        return text
+    return "".join(f"<{part.hex(' ').upper()}>" if not isinstance(piece(part), str) else part.decode() for part in data)

@@ -1,0 +1,117 @@
+"""How much a store that fills is worth: finished answers, each drafted again with one source alone.
+
+No model is needed for that. In greedy decoding a draft is accepted exactly where it agrees with what the model
+wrote, so drafting the written answer again gives the very numbers that decoding with those sources would have given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from sssd_demo.sssd.constants import DEFAULT, Settings
+from sssd_demo.sssd.drafter import Drafter
+from sssd_demo.sssd.replay import accepted_length
+from sssd_demo.sssd.sub_index import SubIndex
+from sssd_demo.trace import Trace
+
+WINDOW = 10  # conversations that one point of the curve sums up
+
+
+@dataclass(frozen=True)
+class Yielded:
+    """What decode forwards came to. As in `metrics`, the first token is the prefill's and does not count."""
+
+    tokens: int
+    forwards: int
+
+    @property
+    def per_forward(self) -> float | None:
+        return self.tokens / self.forwards if self.forwards else None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A store as it was at one moment, to draft from."""
+
+    sub_indices: tuple[SubIndex, ...]
+    added: int = 0  # tokens given to it so far
+    dropped: int = 0  # documents it has forgotten
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """One finished answer: what both sources together gave it, and what each alone would have."""
+
+    added: int  # tokens that the store had been given before it
+    dropped: int  # documents that the store had forgotten before it
+    both: Yielded
+    prompt_only: Yielded
+    store_only: Yielded
+    draft_ms: float | None  # median of its rounds, lookups included
+
+
+@dataclass(frozen=True)
+class Point:
+    """The curve after one conversation: tokens per forward over the last `WINDOW` of them."""
+
+    added: int
+    both: float | None
+    prompt_only: float | None
+    store_only: float | None
+
+
+def measured(trace: Trace, before: Snapshot, s_q: int, settings: Settings = DEFAULT) -> Conversation:
+    """What `trace` came to, which was drafted with the store `before`, and would have without it, or with it alone.
+
+    Without the store there remain the conversation and, where its rounds have kept them, the target's own recycled
+    predictions. With the store alone there remains nothing else.
+    """
+    decode = trace.rounds[1:]
+    store_only = replace(settings, prompt=False, recycled_weight=0.0)
+    return Conversation(
+        added=before.added,
+        dropped=before.dropped,
+        both=Yielded(sum(len(round_.committed) for round_ in decode), len(decode)),
+        prompt_only=redraft(trace, (), s_q, settings),
+        store_only=redraft(trace, (before,), s_q, store_only),
+        draft_ms=median(round_.draft_ms for round_ in decode) if decode else None,
+    )
+
+
+def redraft(trace: Trace, stores: Sequence[Snapshot], s_q: int, settings: Settings) -> Yielded:
+    """Draft a greedy answer again, `s_q` tokens a forward with the root, as the engine would have from `stores`."""
+    output = trace.token_ids()
+    tops = [top for round_ in trace.rounds for top in round_.top]
+    whole = [*trace.prompt, *output]
+    start = len(trace.prompt) + 1  # the first token needs no draft
+    known = start
+    learnt = known
+    drafter = Drafter(trace.prompt, stores, settings)
+    forwards = 0
+    while known < len(whole):
+        drafter.update(whole[:known], tops[learnt - start + 1 : known - start + 1])
+        learnt = known
+        accepted = accepted_length(drafter.draft(whole[:known], s_q), whole[known:])
+        known = min(len(whole), known + accepted + 1)
+        forwards += 1
+    return Yielded(max(0, len(output) - 1), forwards)
+
+
+def curve(conversations: Sequence[Conversation]) -> list[Point]:
+    """One point after each conversation."""
+    return [_point(conversations[max(0, end - WINDOW) : end]) for end in range(1, len(conversations) + 1)]
+
+
+def total(parts: Sequence[Yielded]) -> Yielded:
+    return Yielded(sum(part.tokens for part in parts), sum(part.forwards for part in parts))
+
+
+def _point(window: Sequence[Conversation]) -> Point:
+    return Point(
+        added=window[-1].added,
+        both=total([conversation.both for conversation in window]).per_forward,
+        prompt_only=total([conversation.prompt_only for conversation in window]).per_forward,
+        store_only=total([conversation.store_only for conversation in window]).per_forward,
+    )

@@ -1,0 +1,33 @@
+// A store that fills while the model answers: what is happening, figures, curve, map and events, one sentence.
+(() => {
+  const { h, storeChart, mapPicture } = window.sssdDemo;
+
+  window.sssdDemo.storeGrowth = (element, props, watch) => {
+    const { words } = window.sssdDemo;
+    element.classList.add("store-growth");
+    const now = h("p", { class: "sg-now" });
+    const counts = h("dl", { class: "sg-counts" });
+    const chart = storeChart(words);
+    const picture = mapPicture(words);
+    const verdict = h("p", { class: "sg-verdict", role: "status" });
+    element.replaceChildren(
+      now,
+      counts,
+      h("div", { class: "sg-columns" }, h("div", { class: "sg-curve" }, h("h4", {}, words["store.view.chart"]), chart.element, verdict), picture.element),
+    );
+
+    function render() {
+      const value = props.value;
+      if (!value) return;
+      element.dataset.phase = value.phase;
+      now.textContent = value.now;
+      counts.replaceChildren(...value.counts.map(([number, label]) => h("div", {}, h("dd", {}, number), h("dt", {}, label))));
+      if (verdict.textContent !== value.verdict) verdict.textContent = value.verdict;
+      chart.draw(value.curve, value.verdict);
+      picture.draw(value.map);
+    }
+
+    render();
+    watch("value", render);
+  };
+})();
