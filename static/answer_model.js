@@ -4,6 +4,7 @@
   const SOURCES = { P: "prompt", O: "output", D: "datastore", R: "recycled", M: "model", J: "jacobi" };
   const FATES = { a: "accepted", r: "rejected", i: "ignored" };
   const ROOT = -1;
+  const numberAt = (letters, place) => letters.charCodeAt(place) - "0".charCodeAt(0);
   const encoder = new TextEncoder();
 
   const bytesOf = (piece) => (typeof piece === "string" ? [...encoder.encode(piece)] : piece);
@@ -27,25 +28,31 @@
   // How a round is called on screen. The first one reads the prompt and is not counted with the others.
   const roundName = (words, index) => (index ? fill(words["view.round"], { n: index }) : words["view.reading"]);
 
-  function nodesOf(round, pieceOf, index) {
+  const withheldGuesses = (words, round) =>
+    round.withheld === 1 ? words["view.withheld_one"] : fill(words["view.withheld"], { n: round.withheld });
+
+  function nodesOf(round, vocabulary, index) {
     const depths = [];
-    return (round.t ?? []).map((id, node) => {
-      const parent = round.p[node];
+    return (round.t ?? []).map((place, node) => {
+      const [id, piece] = vocabulary[place];
+      const parent = numberAt(round.p, node) - 1;
       depths.push(parent === ROOT ? 1 : depths[parent] + 1);
       return {
-        kind: "node", id, piece: pieceOf(id), round: index, node, parent, depth: depths[node],
+        kind: "node", id, piece, round: index, node, parent, depth: depths[node],
         fate: FATES[round.f[node]], source: SOURCES[round.s[node]], letter: round.s[node],
-        prob: round.q[node], score: round.d[node], match: round.m[node], coin: round.u?.[node] ?? null,
+        prob: round.q[node] / 1000, score: round.d[node] / 1000, match: numberAt(round.m, node),
+        coin: typeof round.u?.[node] === "number" ? round.u[node] / 1000 : null,
       };
     });
   }
 
-  function roundOf(round, index, start, pieceOf) {
-    const nodes = nodesOf(round, pieceOf, index);
+  function roundOf(round, index, start, vocabulary) {
+    const nodes = nodesOf(round, vocabulary, index);
+    const [id, piece] = vocabulary[round.b];
     const path = nodes.filter((node) => node.fate === "accepted");
     const bonus = {
-      kind: "bonus", id: round.b, piece: pieceOf(round.b), round: index, node: ROOT, depth: path.length + 1,
-      fate: nodes.length ? "bonus" : "plain", prob: round.bp, source: null, match: 0,
+      kind: "bonus", id, piece, round: index, node: ROOT, depth: path.length + 1,
+      fate: nodes.length || round.h ? "bonus" : "plain", prob: round.bp / 1000, source: null, match: 0,
     };
     const committed = [...path, bonus].slice(0, round.k).map((token, position) => {
       const shown = round.x ? round.x[position] : token.piece;
@@ -54,7 +61,7 @@
     const hasBonus = committed.length > path.length;
     return {
       index, nodes, path, committed, start, hasBonus, bonus,
-      size: round.z, startMs: round.ms[0], draftMs: round.ms[1], verifyMs: round.ms[2],
+      withheld: round.h ?? 0, startMs: round.ms[0], draftMs: round.ms[1], verifyMs: round.ms[2],
       count: (fate) => nodes.filter((node) => node.fate === fate).length,
     };
   }
@@ -62,25 +69,27 @@
   // {prompt: [tokens], rounds, context(round): ids before it, …} from a payload; null where there is no answer yet.
   function unpack(value) {
     if (!value || !value.rounds) return null;
-    const pieces = new Map(Object.entries(value.pieces).map(([id, piece]) => [Number(id), piece]));
-    const pieceOf = (id) => pieces.get(id) ?? "";
+    const vocabulary = [...value.vocabulary];
     let start = 0;
     const rounds = value.rounds.map((round, index) => {
-      for (const [id, piece] of Object.entries(round.w ?? {})) pieces.set(Number(id), piece);
-      const made = roundOf(round, index, start, pieceOf);
+      vocabulary.push(...(round.w ?? []));
+      const made = roundOf(round, index, start, vocabulary);
       start += made.committed.length;
       return made;
     });
     const answer = rounds.flatMap((round) => round.committed);
+    const prompt = value.prompt.map((place, position) => {
+      const [id, piece] = vocabulary[place];
+      return { kind: "prompt", id, piece, position };
+    });
     return {
       // Two answers never agree in all of these; the same answer does, however far it has come.
-      key: [value.created, rounds[0]?.startMs, value.recorded?.date, value.method, ...value.prompt].join(),
+      key: [value.created, rounds[0]?.startMs, value.recorded?.date, value.method, ...prompt.map((token) => token.id)].join(),
       recorded: value.recorded, method: value.method, question: value.question, end: value.end,
-      prompt: value.prompt.map((id, position) => ({ kind: "prompt", id, piece: pieceOf(id), position })),
-      rounds, answer,
-      idsBefore: (round) => [...value.prompt, ...answer.slice(0, round.start).map((token) => token.id)],
+      prompt, rounds, answer,
+      idsBefore: (round) => [...prompt, ...answer.slice(0, round.start)].map((token) => token.id),
     };
   }
 
-  Object.assign((window.sssdDemo ??= {}), { unpack, roundName, visible, signOf, bytesOf, hex, ROOT });
+  Object.assign((window.sssdDemo ??= {}), { unpack, roundName, withheldGuesses, visible, signOf, bytesOf, hex, ROOT });
 })();

@@ -1,6 +1,6 @@
 // One answer from three sides: its tokens, its rounds as bars, and the draft tree of the round that is open.
 (() => {
-  const { h, fill, unpack, roundName, visible, bytesOf, hex, copyOf, tokenStream, roundStrip, draftTree } = window.sssdDemo;
+  const { h, fill, unpack, roundName, withheldGuesses, visible, bytesOf, hex, copyOf, tokenStream, roundStrip, draftTree } = window.sssdDemo;
   const STEP_MS = 1100; // one round while stepping by itself
   const FOLLOW_MS = 400; // how often the tree follows a running answer
   const ANNOUNCE_MS = 4000; // how often a running answer is told to screen readers
@@ -98,11 +98,13 @@
     const describe = describer(words);
     const state = { model: null, shown: 0, open: null, chosen: false, timer: null, playing: false, followed: 0, told: 0 };
 
-    const roundSummary = (round) =>
-      fill(words["view.round_summary"], {
+    const roundSummary = (round) => {
+      const counts = fill(words["view.round_summary"], {
         kept: round.committed.length, accepted: round.count("accepted"),
         rejected: round.count("rejected"), ignored: round.count("ignored"),
       });
+      return round.withheld ? `${counts} · ${withheldGuesses(words, round)}` : counts;
+    };
 
     const on = { open: (index, token) => choose(index, token), point: (token) => point(token) };
     const stream = tokenStream(words, describe, on);

@@ -1,6 +1,6 @@
 // The draft tree of one round: columns are positions, nodes are tokens, the accepted path is drawn strong.
 (() => {
-  const { h, s, fill, roving, visible, ROOT } = window.sssdDemo;
+  const { h, s, roving, visible, withheldGuesses, ROOT } = window.sssdDemo;
   const CHARACTER = 7.3; // width of one letter of the monospace face at the size used here
   const ROW = 34;
   const BOX = 24;
@@ -153,7 +153,8 @@
           svg.append(element);
         }
         svg.querySelector(".dt-node")?.setAttribute("tabindex", "0");
-        if (!round.nodes.length) note.textContent = words[index === 0 ? "view.prefill" : "view.no_drafts"];
+        if (round.withheld) note.textContent = withheldGuesses(words, round);
+        else if (!round.nodes.length) note.textContent = words[index === 0 ? "view.prefill" : "view.no_drafts"];
         else if (!round.hasBonus) note.textContent = words["view.cut"];
         cut();
       },

@@ -22,6 +22,12 @@
         return [[], draft];
       }
     },
+    // On a narrow screen the settings stand folded below the message.
+    unfoldSettings() {
+      const open = document.getElementById("chat-left").classList.toggle("is-unfolded");
+      document.getElementById("unfold-settings").setAttribute("aria-expanded", String(open));
+      return [];
+    },
     save(name, text) {
       if (!text) return [];
       const link = document.createElement("a");

@@ -9,7 +9,7 @@
 
   function layout(rounds, width) {
     const up = Math.max(1, ...rounds.map((round) => round.committed.length));
-    const down = Math.max(0, ...rounds.map((round) => round.count("rejected") + round.count("ignored")));
+    const down = Math.max(0, ...rounds.map((round) => round.count("rejected") + round.count("ignored") + round.withheld));
     const below = Math.min(12, (HEIGHT * MOST_BELOW) / Math.max(1, down));
     const unit = Math.min(12, (HEIGHT - 4 - down * below) / up);
     const step = Math.max(6, Math.min(20, (width - APART) / Math.max(1, rounds.length)));
@@ -32,10 +32,11 @@
     };
     const kept = round.committed.filter((token) => token.fate === "accepted").length;
     part(kept, "accepted", true);
-    part(round.committed.length - kept, round.nodes.length ? "bonus" : "plain", true);
+    part(round.committed.length - kept, round.bonus.fate, true);
     y = place.line + 1;
     part(round.count("rejected"), "rejected", false);
     part(round.count("ignored"), "ignored", false);
+    part(round.withheld, "withheld", false);
     group.append(s("rect", { class: "rs-hit", x, y: 0, width: place.step, height: place.height }));
     return group;
   }

@@ -1,23 +1,28 @@
 """A trace → the data that the answer view draws: tokens with fates, one bar a round, one tree a round.
 
 What is sent for a round has short keys and columns instead of rows, since it travels while the answer streams. A
-round is written once and never changed, so a growing answer costs one "add" on the wire.
+round is written once and never changed, so a growing answer costs one "add" on the wire. A token is told by its place
+in `vocabulary`, a list of [id, piece] that begins with the prompt's tokens and grows by what each round brings.
 
     keys of a round     k  how many tokens it appended            b, bp  the bonus and its probability
-                        t, p, q, d, m  per node: token, parent, target's and drafter's probability, match length
-                        s, f  per node one letter each: source, fate
-                        w  pieces of tokens not seen before       x  texts, where a character is cut over tokens
-                        z  the round's s_q                        ms  start, draft and verify time
+                        t, q, d  per node: token, target's and drafter's probability
+                        p, m, s, f  per node one letter each: parent, match length, source, fate
+                        w  what the vocabulary grows by           x  texts, where a character is cut over tokens
+                        ms  start, draft and verify time          h  guesses that may not be shown
                         u  per node: the coin that was compared, in sampled rounds only
+
+Probabilities are in thousandths. Small numbers are letters from "0" on, and a parent is told by parent + 1, so that
+"0" is the root.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
 from sssd_demo.trace import Fate, Round, Source, Trace
-from sssd_demo.ui.token_text import TextStream, piece
+from sssd_demo.ui.token_text import Piece, TextStream, piece
 
 SOURCE_LETTERS: dict[Source, str] = {
     "prompt": "P",
@@ -38,18 +43,19 @@ class AnswerPayload:
 
     def __init__(self, trace: Trace, end_tokens: frozenset[int] = frozenset(), recorded: bool = False) -> None:
         self._end_tokens = end_tokens
-        self._known = set(trace.prompt)
+        self._places: dict[int, int] = {}  # of tokens in the vocabulary
         self._stream = TextStream()
         self._rounds: list[dict[str, Any]] = []
         self._texts: list[str] = []
         self.date = readable_date(trace.created)
+        vocabulary = self._added(sorted(set(trace.prompt)), trace.token_bytes)
         self._head = {
             "created": trace.created,
             "recorded": {"device": trace.device, "date": self.date} if recorded else None,
             "method": trace.method,
             "question": next((m["content"] for m in reversed(trace.messages) if m["role"] == "user"), ""),
-            "prompt": list(trace.prompt),
-            "pieces": {str(token): piece(trace.token_bytes[token]) for token in sorted(self._known)},
+            "prompt": [self._places[token] for token in trace.prompt],
+            "vocabulary": vocabulary,
         }
         self.update(trace)
 
@@ -70,39 +76,49 @@ class AnswerPayload:
 
     def _round(self, round_: Round, token_bytes: dict[int, bytes], ends: frozenset[int]) -> dict[str, Any]:
         tree = round_.tree
-        drawn = dict.fromkeys([*tree.tokens, *round_.committed, round_.bonus])
-        new = [token for token in drawn if token not in self._known and token in token_bytes]
-        self._known.update(new)
+        new = self._added([*tree.tokens, round_.bonus], token_bytes)
         texts = self._stream.push(b"" if token in ends else token_bytes[token] for token in round_.committed)
         self._texts.extend(texts)
         data: dict[str, Any] = {
             "k": len(round_.committed),
-            "b": round_.bonus,
-            "bp": _short(round_.bonus_prob),
-            "z": round_.s_q,
+            "b": self._places[round_.bonus],
+            "bp": _thousandths(round_.bonus_prob),
             "ms": [round(round_.start_ms), round(round_.draft_ms, 2), round(round_.verify_ms, 1)],
         }
         if len(tree):
             data |= {
-                "t": list(tree.tokens),
-                "p": list(tree.parents),
-                "q": [_short(p) for p in tree.target_probs],
-                "d": [_short(p) for p in tree.probs],
-                "m": list(tree.match_lengths),
+                "t": [self._places[token] for token in tree.tokens],
+                "p": _letters(parent + 1 for parent in tree.parents),
+                "q": [_thousandths(p) for p in tree.target_probs],
+                "d": [_thousandths(p) for p in tree.probs],
+                "m": _letters(tree.match_lengths),
                 "s": "".join(SOURCE_LETTERS[source] for source in tree.sources),
                 "f": "".join(FATE_LETTERS[fate] for fate in tree.fates),
             }
             if any(coin is not None for coin in tree.coins):
-                data["u"] = [None if coin is None else _short(coin) for coin in tree.coins]
+                data["u"] = [None if coin is None else _thousandths(coin) for coin in tree.coins]
         if new:
-            data["w"] = {str(token): piece(token_bytes[token]) for token in new}
+            data["w"] = new
+        if round_.withheld:
+            data["h"] = round_.withheld
         if texts != [piece(token_bytes[token]) for token in round_.committed]:
             data["x"] = texts
         return data
 
+    def _added(self, tokens: Iterable[int], token_bytes: dict[int, bytes]) -> list[tuple[int, Piece]]:
+        """Give those of `tokens` that are new a place in the vocabulary; returns what it grows by."""
+        new = [token for token in dict.fromkeys(tokens) if token not in self._places]
+        for token in new:
+            self._places[token] = len(self._places)
+        return [(token, piece(token_bytes[token])) for token in new]
 
-def _short(probability: float) -> float:
-    return round(probability, 3)
+
+def _letters(numbers: Iterable[int]) -> str:
+    return "".join(chr(ord("0") + number) for number in numbers)
+
+
+def _thousandths(probability: float) -> int:
+    return round(1000 * probability)
 
 
 def readable_date(created: str) -> str:

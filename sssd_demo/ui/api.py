@@ -39,7 +39,7 @@ def add_chat(host: ServiceHost, sessions: Sessions, *, capacity: int) -> None:
         s_q: str = "auto",
         datastore: str = "none",
     ) -> Iterator[dict[str, Any]]:
-        """Answer `message` after `history`, [{"role", "content"}, …].
+        """Answer `message` after `history`, [{"role", "content"}, …]. Nothing of it is remembered or shared.
 
         Each value has all so far: text, rounds (as in a trace file), finish_reason (null while it runs),
         tokens_per_forward, tokens_per_second.
@@ -59,7 +59,7 @@ def add_chat(host: ServiceHost, sessions: Sessions, *, capacity: int) -> None:
             logger.exception("an answer failed")
             raise gr.Error(WORDS["refuse.fault"], print_exception=False) from error
         finally:  # also when the caller cancelled or went away
-            sessions.drop(session.id)
+            sessions.end_conversation(session.id)
 
     gr.api(chat, api_name="chat", concurrency_id=ENGINE, concurrency_limit=capacity)
 

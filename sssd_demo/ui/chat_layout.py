@@ -10,7 +10,7 @@ from sssd_demo.trace import Trace
 from sssd_demo.ui.answer_payload import AnswerPayload
 from sssd_demo.ui.components import answer_view, figures_strip, notice
 from sssd_demo.ui.figures import figures
-from sssd_demo.ui.settings_panel import SettingsPanel, first_row, more
+from sssd_demo.ui.settings_panel import SettingsPanel, first_row, more, text_controls, text_title
 from sssd_demo.ui.words import WORDS
 
 EXAMPLES = ("sentence", "paragraph", "code", "poem", "loses")
@@ -32,6 +32,9 @@ class ChatLayout:
     upload: gr.UploadButton
     answer: gr.HTML
     settings: SettingsPanel
+    remember: gr.Checkbox
+    text: gr.Accordion  # where the visitor's text goes; its title says so
+    forget: gr.Button
     model: gr.Dropdown
     trace_text: gr.Textbox  # never seen: carries a trace to the browser, which saves it
 
@@ -62,19 +65,25 @@ def build(recorded: Trace | None, models: list[str]) -> ChatLayout:
                 stop = gr.Button(
                     WORDS["chat.stop"], variant="stop", size="sm", min_width=70, interactive=False, elem_id="stop"
                 )
-            with gr.Row(elem_id="settings-row"):
-                method, s_q, store = first_row()
-            with gr.Row(elem_id="chat-buttons"):
-                new = gr.Button(WORDS["chat.new"], size="sm", min_width=80, elem_id="new-chat")
-                undo = gr.Button(WORDS["chat.undo"], size="sm", min_width=70, visible=False, elem_id="undo")
-                export = gr.Button(WORDS["chat.export"], size="sm", min_width=90, elem_id="export")
-                upload = gr.UploadButton(
-                    WORDS["chat.import"], size="sm", min_width=90, file_types=[".json", ".trace"], elem_id="import"
-                )
-            with gr.Accordion(WORDS["chat.settings"], open=False, elem_id="more-settings"):
-                temperature, top_k, top_p, max_tokens, seed = more()
-                model = _model_choice(models)
-            gr.Markdown(WORDS["chat.privacy"], elem_id="privacy")
+            unfold = gr.Button(WORDS["chat.unfold"], size="sm", elem_id="unfold-settings")
+            unfold.click(None, js="() => window.sssdDemo.unfoldSettings()", api_visibility="private", queue=False)
+            with gr.Column(elem_id="controls"):
+                with gr.Row(elem_id="settings-row"):
+                    method, s_q, store = first_row()
+                with gr.Row(elem_id="chat-buttons"):
+                    new = gr.Button(WORDS["chat.new"], size="sm", min_width=80, elem_id="new-chat")
+                    undo = gr.Button(WORDS["chat.undo"], size="sm", min_width=70, visible=False, elem_id="undo")
+                    export = gr.Button(WORDS["chat.export"], size="sm", min_width=90, elem_id="export")
+                    upload = gr.UploadButton(
+                        WORDS["chat.import"], size="sm", min_width=90, file_types=[".json", ".trace"], elem_id="import"
+                    )
+                with gr.Accordion(WORDS["chat.settings"], open=False, elem_id="more-settings"):
+                    temperature, top_k, top_p, max_tokens, seed = more()
+                    model = _model_choice(models)
+            with gr.Accordion(text_title(remember=True, share=False), open=False, elem_id="text") as text:
+                remember, share = text_controls()
+                forget = gr.Button(WORDS["text.forget"], size="sm", elem_id="forget")
+                gr.Markdown(WORDS["text.rest"], elem_id="privacy")
         with gr.Column(scale=8, min_width=330, elem_id="chat-right"):
             shown = AnswerPayload(recorded, recorded=True).update(recorded) if recorded else None
             answer = answer_view(shown, elem_id="answer")
@@ -90,7 +99,10 @@ def build(recorded: Trace | None, models: list[str]) -> ChatLayout:
         export=export,
         upload=upload,
         answer=answer,
-        settings=SettingsPanel(method, s_q, store, temperature, top_k, top_p, max_tokens, seed),
+        settings=SettingsPanel(method, s_q, store, temperature, top_k, top_p, max_tokens, seed, share),
+        remember=remember,
+        text=text,
+        forget=forget,
         model=model,
         trace_text=gr.Textbox(visible=False),
     )

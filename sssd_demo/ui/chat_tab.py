@@ -21,7 +21,7 @@ from sssd_demo.ui.chat_turn import KEEP, Page
 from sssd_demo.ui.conversation import History, text_of
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.sessions import Session, Sessions
-from sssd_demo.ui.settings_panel import settings_from
+from sssd_demo.ui.settings_panel import settings_from, text_title
 from sssd_demo.ui.words import WORDS
 
 ENGINE = "engine"  # the concurrency group of all that is answered by the model
@@ -54,7 +54,7 @@ def chat_tab(
         begun.then(**keep)
         following = begun.then(
             handlers.follow,
-            [layout.chatbot, *layout.settings.controls()],
+            [layout.chatbot, layout.remember, *layout.settings.controls()],
             page,
             concurrency_id=ENGINE,
             concurrency_limit=capacity,
@@ -75,6 +75,15 @@ def chat_tab(
     gr.on(
         [layout.new.click, layout.chatbot.clear], handlers.new, None, page, cancels=answers, **_AT_ONCE
     ).then(**keep)  # fmt: skip
+    where = [layout.remember, layout.settings.share]
+    gr.on(
+        [box.input for box in where],
+        lambda *set_to: gr.update(label=text_title(*set_to)),
+        where,
+        [layout.text],
+        **_AT_ONCE,
+    )
+    layout.forget.click(handlers.forget, None, [layout.notice], **_AT_ONCE)
     layout.undo.click(handlers.undo, None, page, **_AT_ONCE).then(**keep)
     layout.chatbot.select(handlers.look_back, [layout.chatbot], page, **_AT_ONCE)
     layout.upload.upload(handlers.replay, [layout.upload], page, **_AT_ONCE)
@@ -115,10 +124,12 @@ class _Handlers:
         edited = text_of({"content": edit.value})
         return _drawn(chat_turn.begin_again(self._host, self._session(request), before, position, edited))
 
-    def follow(self, history: History | None, request: gr.Request, *settings: Any) -> Iterator[list[Any]]:
+    def follow(
+        self, history: History | None, remember: bool, request: gr.Request, *settings: Any
+    ) -> Iterator[list[Any]]:
         session = self._session(request)
         drawn = False
-        for page in chat_turn.follow(self._host, session, history or [], lambda: settings_from(*settings)):
+        for page in chat_turn.follow(self._host, session, history or [], lambda: settings_from(*settings), remember):
             drawn = True
             yield _drawn(page)
         if not drawn or session.left:
@@ -129,8 +140,12 @@ class _Handlers:
         return _drawn(page) if page else _UNCHANGED
 
     def new(self, request: gr.Request) -> list[Any]:
-        self._sessions.drop(request.session_hash or "")
+        self._sessions.end_conversation(request.session_hash or "")
         return _drawn(Page(history=[], answer=None, figures=None))
+
+    def forget(self, request: gr.Request) -> str:
+        self._host.drop_store(self._session(request).id)
+        return WORDS["notice.forgotten"]
 
     def undo(self, request: gr.Request) -> list[Any]:
         return _drawn(chat_turn.undo(self._session(request)))

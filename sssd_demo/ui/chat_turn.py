@@ -79,14 +79,24 @@ def begin_again(host: ServiceHost, session: Session, history: History, position:
     return Page([*history[:position], entry("user", asked)], notice=_waiting(host), running=True)
 
 
-def follow(host: ServiceHost, session: Session, history: History, settings: Callable[[], Settings]) -> Pages:
-    """The answer to the last message of `history`, page by page, until it ends, is stopped or fails."""
+def follow(
+    host: ServiceHost, session: Session, history: History, settings: Callable[[], Settings], remember: bool = False
+) -> Pages:
+    """The answer to the last message of `history`, page by page, until it ends, is stopped or fails.
+
+    With `remember`, it draws from the page's own store and is added to it.
+    """
     service, turn = host.service, session.turn
     if not session.wanted or turn is None or turn.followed or service is None:
         return  # refused, stopped, or refused because another answer is being followed
     turn.followed = True
     try:
-        answer = service.ask(messages(history), settings(), conversation=session.conversation)
+        answer = service.ask(
+            messages(history),
+            settings(),
+            conversation=session.conversation,
+            session=session.id if remember else None,
+        )
         session.running = answer
         for page in _stream(service, session, answer, history, turn):
             if session.left:  # a new chat was begun meanwhile: its page is not to be written over

@@ -73,7 +73,7 @@ def _counts(summary: Summary) -> str:
     first = WORDS["figure.first"].format(first=summary.ttft_ms)
     if summary.rounds == 1:
         return first
-    return WORDS["figure.counts"].format(
+    counts = WORDS["figure.counts"].format(
         first=first,
         tokens=summary.tokens - 1,  # as in tokens per forward: without the prompt's forward and its token
         forwards=summary.rounds - 1,
@@ -82,3 +82,4 @@ def _counts(summary: Summary) -> str:
         rejected=summary.rejected,
         ignored=summary.ignored,
     )
+    return counts + (WORDS["figure.withheld"].format(n=summary.withheld) if summary.withheld else "")

@@ -15,6 +15,7 @@ from sssd_demo.trace import Trace
 from sssd_demo.ui import api
 from sssd_demo.ui.chat_tab import chat_tab
 from sssd_demo.ui.components import STATIC, header
+from sssd_demo.ui.datastore_tab import datastore_tab
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.sessions import Sessions
 from sssd_demo.ui.settings_panel import choices
@@ -30,11 +31,14 @@ def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
 
     A visitor may change the model to one of `models`, if there are any.
     """
-    sessions = Sessions(forget=host.forget)
+    sessions = Sessions(forget=host.forget, drop_store=host.drop_store)
     with gr.Blocks(title=WORDS["title"], fill_width=True, analytics_enabled=False) as demo:
         head = header(head_value(host, sessions), elem_id="header")
-        with gr.Tabs(elem_id="tabs"), gr.Tab(WORDS["tab.chat"], id="chat"):
-            chat = chat_tab(demo, host, sessions, capacity=MAX_ROWS, recorded=recorded_run(), models=models)
+        with gr.Tabs(elem_id="tabs"):
+            with gr.Tab(WORDS["tab.chat"], id="chat"):
+                chat = chat_tab(demo, host, sessions, capacity=MAX_ROWS, recorded=recorded_run(), models=models)
+            with gr.Tab(WORDS["tab.store"], id="store") as store:
+                datastore_tab(demo, store, host, sessions)
         clock, waiting = gr.Timer(TICK), gr.Timer(TICK)
 
         def look() -> dict[str, Any]:
@@ -65,7 +69,7 @@ def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
         chat.model.input(change_model, [chat.model], [chat.model, chat.notice, waiting], **private)
 
         def leave(request: gr.Request) -> None:
-            sessions.drop(request.session_hash or "")
+            sessions.leave(request.session_hash or "")
 
         demo.unload(leave)
         api.add_chat(host, sessions, capacity=MAX_ROWS)

@@ -92,6 +92,12 @@ class ServiceHost:
         if service is not None:
             service.forget(conversation)
 
+    def drop_store(self, page: str) -> None:
+        """Drop the store of past text that belongs to a page."""
+        service = self._service
+        if service is not None:
+            service.drop_session(page)
+
     def _load_behind(self, model: str, otherwise: str | None) -> None:
         threading.Thread(target=self._load, args=(model, otherwise), name="load-model", daemon=True).start()
 

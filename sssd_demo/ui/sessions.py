@@ -1,4 +1,7 @@
-"""What the server keeps for one open page, found by an id: the running answer and the traces of the conversation."""
+"""What the server keeps for one open page, found by an id: the running answer and the traces of the conversation.
+
+The page's own store of past text has the same id, and lives in the service until the page is closed.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +48,16 @@ class Session:
 
 
 class Sessions:
-    """All open pages. Thread-safe. `forget` is told of conversations that have ended."""
+    """All open pages. Thread-safe.
 
-    def __init__(self, forget: Callable[[str], None]) -> None:
+    `forget` is told of conversations that have ended, `drop_store` of pages whose store is no longer wanted.
+    """
+
+    def __init__(self, forget: Callable[[str], None], drop_store: Callable[[str], None]) -> None:
         self._sessions: dict[str, Session] = {}
         self._lock = threading.Lock()
         self._forget = forget
+        self._drop_store = drop_store
 
     def get(self, id: str) -> Session:
         """The session with this id, made when it is asked for first."""
@@ -59,8 +66,13 @@ class Sessions:
                 self._sessions[id] = Session(id, conversation=new_id())
             return self._sessions[id]
 
-    def drop(self, id: str) -> None:
-        """The page was closed or begins a new conversation: stop its answer and keep nothing of the old one."""
+    def leave(self, id: str) -> None:
+        """The page was closed: keep nothing of it."""
+        self.end_conversation(id)
+        self._drop_store(id)
+
+    def end_conversation(self, id: str) -> None:
+        """Stop the page's answer and keep nothing of its conversation but what its store learnt."""
         with self._lock:
             session = self._sessions.pop(id, None)
         if session is not None:

@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from sssd_demo.errors import UserError
-from sssd_demo.request import MAX_S_Q
+from sssd_demo.request import MAX_S_Q, RULES, Length
 from sssd_demo.sampling import MAX_TEMPERATURE, MAX_TOP_K
 from sssd_demo.service import Service, Settings
 from sssd_demo.ui.words import WORDS
@@ -17,6 +17,7 @@ LONGEST_ANSWER = 1024  # tokens; what one visitor may ask of a shared machine
 S_Q_CHOICES = (1, 2, 4, 8, 12, 16, 24, 32, 48, MAX_S_Q)
 AUTO = "auto"
 NO_STORE = "none"
+BASE_STORE = "base"  # the one that comes with the app
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class SettingsPanel:
     top_p: gr.Slider
     max_tokens: gr.Slider
     seed: gr.Number
+    share: gr.Checkbox
 
     def controls(self) -> list[gr.Component]:
         return [getattr(self, name) for name in self.__dataclass_fields__]
@@ -43,7 +45,7 @@ def first_row() -> tuple[gr.Dropdown, gr.Dropdown, gr.Dropdown]:
     can be typed, and the service refuses what it does not know in a sentence of its own.
     """
     default = Settings()
-    lengths = [(WORDS["set.s_q_auto"], AUTO), *((str(n), str(n)) for n in S_Q_CHOICES)]
+    lengths = [*((WORDS[f"set.s_q.{rule}"], rule) for rule in RULES), *((str(n), str(n)) for n in S_Q_CHOICES)]
     return (
         _choice([(default.method, default.method)], default.method, "set.method"),
         _choice(lengths, AUTO, "set.s_q"),
@@ -88,6 +90,20 @@ def more() -> tuple[gr.Slider, gr.Number, gr.Slider, gr.Slider, gr.Number]:
     return temperature, top_k, top_p, max_tokens, seed
 
 
+def text_controls() -> tuple[gr.Checkbox, gr.Checkbox]:
+    """Where the visitor's text goes: to this page's own store, to the store of all visitors."""
+    return (
+        gr.Checkbox(True, label=WORDS["text.remember"], info=WORDS["text.remember_hint"], elem_id="remember"),
+        gr.Checkbox(False, label=WORDS["text.share"], info=WORDS["text.share_hint"], elem_id="share"),
+    )
+
+
+def text_title(remember: bool, share: bool) -> str:
+    """In a few words what `text_controls` are set to."""
+    kept, shared = "kept" if remember else "not_kept", "shared" if share else "not_shared"
+    return WORDS[f"text.title.{kept}.{shared}"]
+
+
 def settings_from(
     method: str | None = None,
     s_q: str | int | None = AUTO,
@@ -97,6 +113,7 @@ def settings_from(
     top_p: float = Settings.top_p,
     max_tokens: float = Settings.max_new_tokens,
     seed: float = Settings.seed,
+    share: bool = Settings.share,
 ) -> Settings:
     """Values of controls, or of anybody who calls the API, as settings. Raises `UserError` naming the wrong one."""
     longest = _whole(max_tokens, WORDS["set.max_tokens"])
@@ -104,23 +121,40 @@ def settings_from(
         raise UserError(WORDS["refuse.too_long"].format(longest=LONGEST_ANSWER, asked=longest))
     return Settings(
         method=method or Settings.method,
-        s_q=None if s_q in (AUTO, None) else _whole(s_q, WORDS["set.s_q"]),
+        s_q=_length(s_q),
         datastore=None if store in (NO_STORE, None) else str(store),
         temperature=_real(temperature, WORDS["set.temperature"]),
         top_k=_whole(top_k, WORDS["set.top_k"]),
         top_p=_real(top_p, WORDS["set.top_p"]),
         max_new_tokens=longest,
         seed=_whole(seed, WORDS["set.seed"]),
+        share=bool(share),
     )
 
 
 def choices(service: Service) -> tuple[Any, Any]:
     """Updates of the method and store controls to what the loaded model offers."""
     methods, stores = service.methods(), service.store_names()
-    return (
-        gr.update(choices=methods),
-        gr.update(choices=[(WORDS["set.store_none"], NO_STORE), *((name, name) for name in stores)]),
-    )
+    offered = [(WORDS["set.store_none"], NO_STORE), *((name, name) for name in stores)]
+    return gr.update(choices=methods), gr.update(choices=offered, value=_first_store(service, stores))
+
+
+def _first_store(service: Service, stores: list[str]) -> str:
+    """The base store where it is there and made for this model, else none."""
+    try:
+        if BASE_STORE in stores:
+            service.stores.open(BASE_STORE)
+            return BASE_STORE
+    except UserError:
+        pass  # for another tokenizer: the visitor who chooses it is told so
+    return NO_STORE
+
+
+def _length(value: str | int | None) -> Length:
+    for rule in RULES:
+        if value in (rule, None):
+            return rule
+    return _whole(value, WORDS["set.s_q"])
 
 
 def _whole(value: Any, name: str) -> int:

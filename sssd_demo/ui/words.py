@@ -1,6 +1,7 @@
 """Every text a visitor reads, by key. A second language is a second dict with the same keys.
 
-Keys starting with `view.`, `fate.`, `source.`, `fact.`, `legend.`, `head.` and `store.view.` also travel to the browser.
+Keys starting with `view.`, `fate.`, `source.`, `fact.`, `legend.`, `head.` and `store.view.` also travel to the
+browser.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ WORDS = {
     "view.round_summary": "{kept} added · {accepted} accepted · {rejected} rejected · {ignored} ignored",
     "view.no_round": "Open a forward: click a bar or a token.",
     "view.prefill": "Here the prompt was read, and the model added its first token itself.",
+    "view.withheld": "{n} guesses from the shared store, not shown",
+    "view.withheld_one": "1 guess from the shared store, not shown",
     "view.no_drafts": "Nothing was guessed for this forward: the model added one token itself.",
     "view.cut": "The answer ended here, so the model's own token was not needed.",
     "view.previous": "Previous forward",
@@ -114,6 +117,7 @@ WORDS = {
         "{first}, then {tokens} tokens ÷ {forwards} forwards · guessed {drafted} = accepted {accepted} + rejected"
         " {rejected} + ignored {ignored}"
     ),
+    "figure.withheld": " + not shown {n}",
     "verdict.too_short": "Too short to say anything about speed.",
     "verdict.plain": "Speculation off: one forward for each token. This is the yardstick.",
     "verdict.switched_off": "Speculation switched itself off: on this machine guessing would not have paid here.",
@@ -134,7 +138,7 @@ WORDS = {
     "chat.conversation": "Conversation",
     "chat.empty": "Ask anything, or try one of these:",
     "chat.message": "Message",
-    "chat.message_hint": "Write a message. Enter sends, Shift+Enter starts a new line.",
+    "chat.message_hint": "Write a message; Enter sends it",
     "chat.send": "Send",
     "chat.stop": "Stop",
     "chat.new": "New chat",
@@ -142,9 +146,27 @@ WORDS = {
     "chat.settings": "More settings",
     "chat.export": "Save this answer's trace",
     "chat.import": "Replay a trace file",
-    "chat.privacy": (
-        "Your text stays in this chat: the stores that guesses come from are read-only here, and nothing you write is"
-        " added to them or shown to others. The conversation is kept in this browser tab only."
+    "chat.unfold": "Settings, stores, files",
+    # where a visitor's text goes
+    "text.title.kept.not_shared": "Your text: remembered on this page only",
+    "text.title.not_kept.not_shared": "Your text: not remembered, not shared",
+    "text.title.kept.shared": "Your text: remembered, and added to the shared store",
+    "text.title.not_kept.shared": "Your text: added to the shared store",
+    "text.remember": "remember this chat for later answers on this page",
+    "text.remember_hint": (
+        "Each finished answer becomes a source of guesses for the next ones. It is kept in this server's memory until"
+        " the page is closed; a new chat keeps it."
+    ),
+    "text.share": "also draw from and add to the store shared by all visitors",
+    "text.share_hint": (
+        "Adds the model's answers to you, which may repeat what you wrote. Nobody is ever shown that text, but it can"
+        " be guessed from: a visitor whose answer goes on the same way sees that a guess was right. It is kept on"
+        " disk and cannot be taken back."
+    ),
+    "text.forget": "Forget what this page remembers",
+    "text.rest": (
+        "The conversation itself is kept in this browser tab. Stores chosen under “datastore” are only read, and"
+        " programs that ask through the endpoint add nothing to any store."
     ),
     # refusals and notices
     "refuse.empty": "The message is empty; please write something.",
@@ -164,12 +186,15 @@ WORDS = {
     "notice.waiting": "Waiting for a free place …",
     "notice.stopped_waiting": "Stopped before it began; your message is back in the box.",
     "notice.removed": "Answered anew; {n} later messages were taken away.",
+    "notice.forgotten": "Forgotten: what earlier answers taught this page's store is gone.",
     "notice.trace_gone": "The tokens of that answer are no longer kept here.",
     "notice.replay": "Replaying {name}: recorded on {device}, {date}.",
     # settings
     "set.method": "method",
     "set.s_q": "length s_q",
-    "set.s_q_auto": "auto",
+    "set.s_q.auto": "auto",
+    "set.s_q.knee": "knee",
+    "set.s_q.roofline": "roofline",
     "set.store": "datastore",
     "set.store_none": "none",
     "set.model": "model",
@@ -208,6 +233,7 @@ WORDS = {
         " where the last few stood before, and what came next there: in this conversation, and in a **datastore** of"
         " past text. A datastore begins empty and learns from every answer. No training, no second model."
     ),
+    "store.loading": "The model is not ready yet; please try again in a moment.",
     "store.grow.title": "1 · Watch one grow from nothing",
     "store.grow.hint": (
         "The model answers one prompt after another, live. Each finished answer goes into a store, and the next answer"
@@ -237,13 +263,12 @@ WORDS = {
     "store.count.draft": "ms a draft, lookups included",
     "store.count.window": "tokens per forward, last {n}",
     "store.count.all": "tokens per forward, all",
-    "store.verdict.idle": "",
     "store.verdict.early": (
         "Too early to tell: {n} of the {window} conversations that one point of the curve sums up."
     ),
     "store.verdict.worth": (
         "Over the last {window} conversations: {both:.2f} tokens per forward with both sources, {prompt:.2f} with the"
-        " conversation alone. The store is worth {gain:+.2f} here."
+        " conversation alone. The store is worth {gain} here."
     ),
     "store.verdict.useless": (
         "Over the last {window} conversations: {both:.2f} tokens per forward with both sources, {prompt:.2f} with the"
@@ -270,6 +295,7 @@ WORDS = {
         " own, so that it can be found at once; small ones are merged; full ones stay; past the limit the oldest is"
         " dropped."
     ),
+    "store.view.map_why": "why several?",
     "store.view.map_empty": "Empty: no text in it yet.",
     "store.view.full": "full",
     "store.view.growing": "growing",
@@ -305,7 +331,6 @@ WORDS = {
     "store.look.empty_mine": "Your store is empty: ask something in the Chat tab, or put text into it below.",
     "store.look.empty_run": "No store has been grown on this page yet: press Play above.",
     "store.look.empty_store": "This store is empty.",
-    "store.look.unknown": "There is no store {name!r}.",
     "store.look.no_chat": "There is no answer in your chat yet.",
     "store.look.none": (
         "“{text}” does not occur here, not even its last token. A draft would find nothing in this store and use the"
@@ -332,7 +357,7 @@ WORDS = {
     "store.view.place": "sub-index {i}, document {d}, token {t}",
     "store.view.per_sub_index": "in sub-index {i}: {n}×",
     "store.view.trie": "The tree of guesses it makes",
-    "store.view.trie_hint": "{n} places sampled as for a draft; the number on a node = how many of them go on like this",
+    "store.view.trie_hint": "{n} places sampled as for a draft; a number = how many of them go on like this",
     "store.view.trie_hidden": "Not shown: this store holds text of others.",
     "store.view.trie_none": "No guesses: nothing was found.",
     "store.view.look_nothing": "Write a few words above, or take the last ones of your chat.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -307,6 +308,7 @@ def test_leaving_the_page_frees_its_place(browser: Browser, app, service: FakeSe
     context.close()
     wait_until(answer.closed.is_set, seconds=5)
     wait_until(lambda: service.asked[-1][2] in service.forgotten)
+    assert service.dropped[-1] == service.sessions[-1]
     assert len(answer.trace.rounds) < 400
 
 
@@ -365,12 +367,89 @@ def test_dark_and_narrow(browser: Browser, app):
     ask(page, "the cat please")
     wait_for_answer(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    boxes = [page.locator(name).bounding_box() for name in ("#conversation", "#ask", "#answer", "#privacy")]
+    parts = ("#conversation", "#ask", "#unfold-settings", "#answer", "#text")
+    boxes = [page.locator(name).bounding_box() for name in parts]
     tops = [box["y"] for box in boxes if box]
-    assert len(tops) == 4
+    assert len(tops) == len(parts)
     assert tops == sorted(tops)
+    assert page.locator(".ts-scroll").evaluate("box => box.scrollWidth - box.clientWidth") == 0
     screenshot(page, "chat_phone_dark", full_page=True)
     context.close()
+
+
+def test_on_a_phone_the_settings_unfold_right_below_the_message(browser: Browser, app):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    open_app(page, app.url)
+    expect(page.locator("#settings-row")).to_be_hidden()
+    page.locator("#unfold-settings").click()
+    expect(page.locator("#unfold-settings")).to_have_attribute("aria-expanded", "true")
+    settings, send, answer = (page.locator(name).bounding_box() for name in ("#settings-row", "#send", "#answer"))
+    assert settings
+    assert send
+    assert answer
+    assert send["y"] < settings["y"] < answer["y"]
+    assert settings["y"] - send["y"] < 150
+    page.locator("#unfold-settings").click()
+    expect(page.locator("#settings-row")).to_be_hidden()
+    page.close()
+
+
+def test_nothing_is_cut_off_on_a_small_laptop(page: Page):
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    for name in ("#chat-left", "#text", ".av-detail"):
+        box = page.locator(name).bounding_box()
+        assert box
+        assert box["y"] + box["height"] <= 720, name
+
+
+def test_answers_are_remembered_on_this_page_unless_that_is_switched_off(page: Page, service: FakeService):
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    mine = service.sessions[-1]
+    assert mine
+    page.locator("#new-chat").click()
+    ask(page, "the cat again")
+    wait_for_answer(page)
+    assert service.sessions[-1] == mine
+    title = page.locator("#text > button")
+    expect(title).to_contain_text("remembered on this page only")
+    title.click()
+    page.locator("#forget").click()
+    expect(page.locator(".notice")).to_contain_text("Forgotten")
+    assert service.dropped[-1] == mine
+    page.locator("#remember input").uncheck()
+    expect(title).to_contain_text("not remembered, not shared")
+    ask(page, "the cat once more")
+    wait_for_answer(page)
+    assert service.sessions[-1] is None
+
+
+def test_nothing_is_shared_until_a_visitor_asks_for_it(page: Page, service: FakeService):
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    assert not service.asked[-1][1].share
+    page.locator("#text > button").click()
+    expect(page.locator("#text")).to_contain_text("cannot be taken back")
+    page.locator("#share input").check()
+    expect(page.locator("#text > button")).to_contain_text("added to the shared store")
+    ask(page, "the cat again")
+    wait_for_answer(page)
+    assert service.asked[-1][1].share
+
+
+def test_guesses_of_others_are_counted_but_not_shown(page: Page, tmp_path):
+    trace = make_trace("a b a c a d", "a d a b a c")
+    rounds = tuple(round_.withholding("prompt") for round_ in trace.rounds)
+    hidden = next(round_ for round_ in rounds if round_.withheld > 1)
+    path = tmp_path / "shared.json"
+    trace_file.save(replace(trace, rounds=rounds), path)
+    upload(page, path)
+    expect(page.locator(".ts-end")).to_be_attached()
+    page.locator(".rs-bar").nth(hidden.index).click()
+    said = f"{hidden.withheld} guesses from the shared store, not shown"
+    expect(page.locator(".av-round-title")).to_contain_text(said)
+    expect(page.locator(".dt-note")).to_have_text(said)
 
 
 def test_two_visitors_do_not_mix(browser: Browser, app, service: FakeService):

@@ -153,7 +153,7 @@ class FakeAnswer:
         )
 
     def __iter__(self) -> Iterator[Round]:
-        s_q = self._settings.s_q or 8
+        s_q = self._settings.s_q if isinstance(self._settings.s_q, int) else 8
         try:
             for round_ in make_rounds(self._prompt, self._answer, self._settings.method, s_q, self.pace_ms):
                 if self._cancelled.wait(self.delay):
@@ -195,12 +195,24 @@ class FakeService:
         self.words = Vocabulary()
         self.asked: list[tuple[list[dict[str, str]], Settings, str | None]] = []
         self.answers: list[FakeAnswer] = []
+        self.sessions: list[str | None] = []  # one for each request in `asked`
         self.forgotten: list[str] = []
+        self.dropped: list[str] = []  # sessions whose store was dropped
+        self.stores = SimpleNamespace(open=self._open_store)
 
-    def ask(self, messages, settings: Settings, *, conversation: str | None = None, raw: bool = False) -> FakeAnswer:
+    def ask(
+        self,
+        messages,
+        settings: Settings,
+        *,
+        conversation: str | None = None,
+        raw: bool = False,
+        session: str | None = None,
+    ) -> FakeAnswer:
         if len(messages[-1]["content"]) > 4000:
             raise UserError("The prompt has 5,000 tokens, but this model reads at most 2,048.")
         self.asked.append(([dict(message) for message in messages], settings, conversation))
+        self.sessions.append(session)
         answer = FakeAnswer(self.words, messages, settings, self.reply(messages[-1]["content"]))
         answer.delay = self.delay
         self.answers.append(answer)
@@ -223,6 +235,13 @@ class FakeService:
 
     def forget(self, conversation: str) -> None:
         self.forgotten.append(conversation)
+
+    def drop_session(self, session: str) -> None:
+        self.dropped.append(session)
+
+    def _open_store(self, name: str) -> None:
+        if name != "base":
+            raise UserError(f"There is no datastore {name!r}; the known ones are: base.")
 
     def close(self) -> None:
         for answer in self.answers:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -27,13 +28,13 @@ def drawn(trace: Trace) -> dict:
 
 def committed_texts(payload: dict) -> list[str]:
     """The shown text of each committed token, put together from what travels."""
-    pieces = dict(payload["pieces"])
+    vocabulary = list(payload["vocabulary"])
     texts = []
     for round_ in payload["rounds"]:
-        pieces |= round_.get("w", {})
+        vocabulary += round_.get("w", [])
         path = [node for node, fate in enumerate(round_.get("f", "")) if fate == "a"]
-        ids = [*(round_["t"][node] for node in path), round_["b"]][: round_["k"]]
-        texts += round_.get("x", [pieces[str(id_)] for id_ in ids])
+        places = [*(round_["t"][node] for node in path), round_["b"]][: round_["k"]]
+        texts += round_.get("x", [vocabulary[place][1] for place in places])
     return texts
 
 
@@ -71,13 +72,26 @@ def test_the_end_token_has_no_text_whether_it_is_known_or_told_by_the_trace():
         assert committed_texts(AnswerPayload(trace, ends).update(trace))[-1] == ""
 
 
-def test_every_token_that_is_drawn_has_its_piece():
+def test_nodes_are_told_by_places_that_the_vocabulary_already_has():
     trace = make_trace("the cat sat on the mat", "the cat sat on the hat " * 3)
     payload = drawn(trace)
-    known = set(payload["pieces"])
-    for round_ in payload["rounds"]:
-        known |= set(round_.get("w", {}))
-        assert {str(id_) for id_ in [*round_.get("t", []), round_["b"]]} <= known
+    vocabulary = list(payload["vocabulary"])
+    assert [vocabulary[place][0] for place in payload["prompt"]] == list(trace.prompt)
+    for round_, sent in zip(trace.rounds, payload["rounds"], strict=True):
+        vocabulary += sent.get("w", [])
+        assert [vocabulary[place][0] for place in sent.get("t", [])] == list(round_.tree.tokens)
+        assert vocabulary[sent["b"]][0] == round_.bonus
+        assert [ord(letter) - ord("0") - 1 for letter in sent.get("p", "")] == list(round_.tree.parents)
+    assert len({id_ for id_, _ in vocabulary}) == len(vocabulary)
+    assert all(trace.token_bytes[id_].decode() == piece for id_, piece in vocabulary)
+
+
+def test_guesses_that_may_not_be_shown_are_counted():
+    trace = make_trace("a b a c a d", "a d a b a c")
+    rounds = tuple(round_.withholding("prompt") for round_ in trace.rounds)
+    payload = drawn(replace(trace, rounds=rounds))
+    assert [sent.get("h", 0) for sent in payload["rounds"]] == [round_.withheld for round_ in rounds]
+    assert any("h" in sent for sent in payload["rounds"])
 
 
 def test_a_recorded_answer_says_where_and_when():

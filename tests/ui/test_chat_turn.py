@@ -28,7 +28,7 @@ def host(service: FakeService) -> ServiceHost:
 
 @pytest.fixture
 def session() -> Session:
-    return Sessions(forget=lambda conversation: None).get("a page")
+    return Sessions(forget=lambda conversation: None, drop_store=lambda page: None).get("a page")
 
 
 def answer(host: ServiceHost, session: Session, history: list, text: str) -> Page:
@@ -123,18 +123,39 @@ def test_stop_pressed_when_the_answer_has_just_ended_changes_nothing(host, sessi
 
 def test_a_page_that_leaves_ends_its_answer(host, service):
     forgotten: list[str] = []
-    sessions = Sessions(forget=forgotten.append)
+    dropped: list[str] = []
+    sessions = Sessions(forget=forgotten.append, drop_store=dropped.append)
     session = sessions.get("a page")
     service.delay = 0.01
     begun = chat_turn.begin(host, session, [], "a long question " * 100)
     pages = chat_turn.follow(host, session, begun.history, Settings)
     next(pages)
     assert sessions.running() == 1
-    sessions.drop("a page")
+    sessions.leave("a page")
     assert list(pages) == []
     assert service.answers[-1].closed.is_set()
     assert forgotten == [session.conversation]
+    assert dropped == ["a page"]
     assert sessions.running() == 0
+
+
+def test_a_new_conversation_keeps_what_the_page_has_learnt(service):
+    dropped: list[str] = []
+    sessions = Sessions(forget=service.forget, drop_store=dropped.append)
+    before = sessions.get("a page")
+    sessions.end_conversation("a page")
+    after = sessions.get("a page")
+    assert dropped == []
+    assert after.id == before.id
+    assert after.conversation != before.conversation
+    assert service.forgotten == [before.conversation]
+
+
+def test_only_an_answer_that_is_to_be_remembered_has_the_pages_store(host, session, service):
+    for remember in (True, False):
+        begun = chat_turn.begin(host, session, [], "one")
+        list(chat_turn.follow(host, session, begun.history, Settings, remember))
+    assert service.sessions == [session.id, None]
 
 
 def test_a_closed_stream_cancels_its_answer(host, session, service):

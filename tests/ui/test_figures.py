@@ -57,6 +57,12 @@ def test_the_counts_add_up():
     assert f"guessed {summary.drafted} = accepted {summary.accepted}" in counts
 
 
+def test_guesses_that_may_not_be_shown_are_counted_apart():
+    rounds = tuple(round_.withholding("output") for round_ in COPIED.rounds)
+    n = sum(round_.withheld for round_ in rounds)
+    assert figures(replace(COPIED, rounds=rounds), PLAIN)["counts"].endswith(f"+ not shown {n}")
+
+
 def test_the_counts_are_the_division_that_gives_tokens_per_forward():
     shown = figures(COPIED, PLAIN)
     tokens, forwards = re.findall(r"(\d+) tokens ÷ (\d+) forwards", shown["counts"])[0]

@@ -1,8 +1,12 @@
+from typing import cast
+
 import pytest
 
 from sssd_demo.errors import UserError
-from sssd_demo.service import Settings
-from sssd_demo.ui.settings_panel import settings_from
+from sssd_demo.service import Service, Settings
+from sssd_demo.ui.settings_panel import choices, settings_from, text_title
+from sssd_demo.ui.words import WORDS
+from tests.ui.fakes import FakeService
 
 
 def test_untouched_controls_give_the_services_defaults():
@@ -11,7 +15,29 @@ def test_untouched_controls_give_the_services_defaults():
 
 def test_values_of_controls_become_settings():
     settings = settings_from("prompt-lookup", "8", "base", 0.7, 40.0, 0.9, 100.0, 3.0)
-    assert settings == Settings("prompt-lookup", 100, 0.7, 40, 0.9, 3, 8, "base")
+    assert settings == Settings("prompt-lookup", 100, 0.7, 40, 0.9, 3, 8, "base", share=False)
+    assert settings_from(share=True) == Settings(share=True)
+
+
+def test_the_base_store_is_chosen_where_this_model_can_use_it(monkeypatch):
+    service = FakeService()
+    _, store = choices(cast(Service, service))
+    assert store["value"] == "base"
+    monkeypatch.setattr(service, "store_names", lambda: ["mine"])
+    assert choices(cast(Service, service))[1]["value"] == "none"
+
+    def refuse(name: str) -> None:
+        raise UserError("made for another tokenizer")
+
+    monkeypatch.undo()
+    monkeypatch.setattr(service.stores, "open", refuse)
+    assert choices(cast(Service, service))[1]["value"] == "none"
+
+
+def test_every_choice_of_where_text_goes_has_its_own_title():
+    titles = {text_title(remember, share) for remember in (True, False) for share in (True, False)}
+    assert len(titles) == 4
+    assert WORDS["text.title.kept.not_shared"] in titles
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ def host(embedded_service: Service) -> ServiceHost:
 
 @pytest.fixture
 def session(host: ServiceHost) -> Iterator[Session]:
-    sessions = Sessions(forget=host.forget)
+    sessions = Sessions(forget=host.forget, drop_store=host.drop_store)
     yield sessions.get("a page")
-    sessions.drop("a page")
+    sessions.leave("a page")
 
 
 def answer(host: ServiceHost, session: Session, history: list, text: str, **settings) -> list[chat_turn.Page]:
