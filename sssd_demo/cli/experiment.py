@@ -1,0 +1,286 @@
+"""`experiment`: what SSSD's authors report, tried on this machine, and kept as data that the app draws."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sssd_demo.cli.options import add_model_options, open_service, store_name
+from sssd_demo.errors import UserError
+from sssd_demo.request import MAX_S_Q
+
+if TYPE_CHECKING:  # torch, numpy and tokenizers are loaded by the experiment that needs them
+    from sssd_demo.experiments.figure import Figure
+    from sssd_demo.sssd.constants import Settings
+
+EXPERIMENTS = {
+    "cold-start": "tokens per forward while a store grows from nothing",
+    "additivity": "the gains of prompt and datastore, alone and together",
+    "own-text": "a store of the model's own answers against stores of other text",
+    "languages": "other languages with an English store, by tokens and by characters",
+    "context": "drafting time and speed-up at contexts of 0.5 k, 2 k and 8 k tokens",
+}
+FOLDER = Path("benchmarks/results")
+DEFAULT_STORE = "base"
+DEFAULT_PRESET = "smollm2-135m"
+S_Q = 8
+LINES = "JSON lines {prompt: [ids], output: [ids]}"
+FILES = ("answers", "held_out", "own", "other")
+
+
+def add_parser(subparsers: Any) -> None:
+    """Declare the command, and each experiment as one of its actions."""
+    parser = subparsers.add_parser("experiment", help="try what SSSD's authors report")
+    actions = parser.add_subparsers(metavar="NAME")
+
+    listing = actions.add_parser("list", help="the experiments that there are")
+    listing.set_defaults(run=list_experiments, show=show_list)
+
+    cold_start = _add(actions, "cold-start", run_cold_start)
+    _add_answers(cold_start, "conversations in the order in which they were held")
+    cold_start.add_argument(
+        "--held-out", type=Path, metavar="FILE", help="answers drafted at each size; default: the last tenth"
+    )
+
+    additivity = _add(actions, "additivity", run_additivity)
+    _add_answers(additivity, "answers that the store does not know")
+    _add_store(additivity, DEFAULT_STORE)
+
+    own_text = _add(actions, "own-text", run_own_text)
+    _add_answers(own_text, "answers that none of the stores knows")
+    own_text.add_argument(
+        "--own", required=True, type=Path, metavar="FILE", help="other answers of the same model, for its own store"
+    )
+    own_text.add_argument("--other", type=Path, metavar="FILE", help="one more text to compare with")
+
+    languages = _add(actions, "languages", run_languages, decodes=True)
+    _add_store(languages, DEFAULT_STORE)
+
+    context = _add(actions, "context", run_context, decodes=True)
+    _add_store(context, None)
+
+
+def list_experiments(args: argparse.Namespace) -> dict[str, Any]:
+    """Names, and what each shows."""
+    return {"experiments": EXPERIMENTS}
+
+
+def run_cold_start(args: argparse.Namespace) -> dict[str, Any]:
+    """Conversations drafted again in their order, with a store that grows by them."""
+    from sssd_demo.experiments.cold_start import BUDGETS, run
+    from sssd_demo.models import load_text
+    from sssd_demo.sssd.live_store import LiveStore
+    from sssd_demo.sssd.recorded_answers import read_recorded_answers
+
+    _check_target(args)
+    text = load_text(args.preset)
+    answers = read_recorded_answers(args.answers, text.vocab_size)
+    held_out = read_recorded_answers(args.held_out, text.vocab_size) if args.held_out else None
+    store = LiveStore(fingerprint=text.fingerprint, vocab_size=text.vocab_size)
+    try:
+        figures = run(
+            answers, held_out, store, budget=BUDGETS[args.budget], s_q=args.s_q, settings=_constants(args), tell=_tell
+        )
+    finally:
+        store.close()
+    return _recorded(args, figures)
+
+
+def run_additivity(args: argparse.Namespace) -> dict[str, Any]:
+    """Held-out answers drafted again with each source alone and with both."""
+    from dataclasses import replace
+
+    from sssd_demo.experiments.additivity import BUDGETS, run
+    from sssd_demo.models import load_text
+    from sssd_demo.sssd.recorded_answers import read_recorded_answers
+    from sssd_demo.stores import Stores, default_folder
+
+    _check_target(args)
+    if args.store is None:
+        raise UserError("There is nothing to add up without a store; please name one with --store.")
+    text = load_text(args.preset)
+    answers = read_recorded_answers(args.answers, text.vocab_size)
+    store = Stores(default_folder(), text.fingerprint).open(args.store)
+    budget = BUDGETS[args.budget]
+    if args.s_q is not None:
+        budget = replace(budget, s_qs=(args.s_q,))
+    return _recorded(args, run(answers, store, args.store, budget=budget, settings=_constants(args), tell=_tell))
+
+
+def run_own_text(args: argparse.Namespace) -> dict[str, Any]:
+    """Held-out answers drafted again with stores of equal size made of different texts."""
+    from sssd_demo.experiments.own_text import BUDGETS, OWN, questions_of, run
+    from sssd_demo.experiments.prose import python_documentation
+    from sssd_demo.models import load_text
+    from sssd_demo.sssd.documents import STDLIB, read_documents
+    from sssd_demo.sssd.recorded_answers import read_recorded_answers
+
+    _check_target(args)
+    text = load_text(args.preset)
+    answers = read_recorded_answers(args.answers, text.vocab_size)
+    own = read_recorded_answers(args.own, text.vocab_size)
+    texts = {
+        OWN: (answer.output for answer in own),
+        "the questions to them": questions_of(own),
+        "Python's documentation": map(text.encode, python_documentation()),
+        "Python's library": read_documents([STDLIB], text),
+    }
+    if args.other:
+        texts[args.other.name] = read_documents([str(args.other)], text)
+    figures = run(
+        answers,
+        texts,
+        vocab_size=text.vocab_size,
+        budget=BUDGETS[args.budget],
+        s_q=args.s_q,
+        settings=_constants(args),
+        tell=_tell,
+    )
+    return _recorded(args, figures)
+
+
+def run_languages(args: argparse.Namespace) -> dict[str, Any]:
+    """The same questions in several languages, decoded by the model."""
+    _check_target(args)
+    if args.store is None:
+        raise UserError("This experiment starts from an English store; please name one with --store.")
+    from sssd_demo.experiments.language_prompts import LANGUAGE_PROMPTS
+    from sssd_demo.experiments.languages import BUDGETS, run
+
+    with open_service(args) as service:
+        figures = run(
+            service, LANGUAGE_PROMPTS, store=args.store, budget=BUDGETS[args.budget], s_q=args.s_q, tell=_tell
+        )
+        return _finished(args, figures, service.model.device_name, service.model.name)
+
+
+def run_context(args: argparse.Namespace) -> dict[str, Any]:
+    """Real text of several lengths, continued by the model."""
+    _check_target(args)
+    from sssd_demo.experiments.context import BUDGETS, run
+    from sssd_demo.experiments.prose import python_documentation
+
+    with open_service(args) as service:
+        figures = run(
+            service, python_documentation(), store=args.store, budget=BUDGETS[args.budget], s_q=args.s_q, tell=_tell
+        )
+        return _finished(args, figures, service.model.device_name, service.model.name)
+
+
+def show(result: dict[str, Any]) -> str:
+    """Each figure's verdict and numbers, and where they were written."""
+    from sssd_demo.experiments.figure_text import figure_text
+
+    parts = [figure_text(figure) for figure in result["figures"]]
+    return "\n\n".join([*parts, f"Written to {', '.join(result['written'])}."])
+
+
+def show_list(result: dict[str, Any]) -> str:
+    """A line for each experiment."""
+    return "\n".join(f"{name:<11} {what}" for name, what in result["experiments"].items())
+
+
+def _add(
+    actions: Any, name: str, run: Callable[[argparse.Namespace], dict[str, Any]], *, decodes: bool = False
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = actions.add_parser(name, help=EXPERIMENTS[name])
+    parser.add_argument("--budget", choices=("small", "full"), default="small", help="default: %(default)s")
+    parser.add_argument("--out", type=Path, metavar="FILE", help=f"default: {FOLDER}/experiment_{name}.json")
+    parser.add_argument(
+        "--s-q",
+        type=_length,
+        default=None if name == "additivity" else S_Q,
+        metavar="N",
+        help="tokens verified per round",
+    )
+    if decodes:
+        add_model_options(parser)
+    else:
+        parser.add_argument("--setting", default="default", metavar="NAME", help="constants to draft with")
+        parser.add_argument(
+            "--preset", default=DEFAULT_PRESET, metavar="NAME", help="the model that wrote the answers: %(default)s"
+        )
+    parser.set_defaults(run=run, show=show, experiment=name)
+    return parser
+
+
+def _add_answers(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument("--answers", required=True, type=Path, metavar="FILE", help=f"{what}: {LINES}")
+
+
+def _add_store(parser: argparse.ArgumentParser, default: str | None) -> None:
+    parser.add_argument(
+        "--store", type=store_name, default=default, metavar="NAME|none", help=f"default: {default or 'none'}"
+    )
+
+
+def _constants(args: argparse.Namespace) -> Settings:
+    from sssd_demo.sssd.constants import SETTINGS
+
+    if args.setting not in SETTINGS:
+        raise UserError(f"There is no setting {args.setting!r}; the known ones are: {', '.join(SETTINGS)}.")
+    return SETTINGS[args.setting]
+
+
+def _check_target(args: argparse.Namespace) -> None:
+    """Refuses, before any work, a place where the result cannot be kept."""
+    folder = (args.out or FOLDER / "x").parent
+    if not folder.is_dir():
+        raise UserError(f"There is no folder {folder} to keep the result in; please name a file with --out.")
+    if args.out and args.out.is_dir():
+        raise UserError(f"{args.out} is a folder; please name a file with --out.")
+
+
+def _recorded(args: argparse.Namespace, figures: list[Figure]) -> dict[str, Any]:
+    from sssd_demo.cpu_name import cpu_name
+
+    return _finished(args, figures, cpu_name(), args.preset)
+
+
+def _finished(args: argparse.Namespace, figures: list[Figure], device: str, model: str) -> dict[str, Any]:
+    """Keep every figure: the first in the file asked for, the others beside it, named by what they add."""
+    from sssd_demo.experiments.figure import Origin
+    from sssd_demo.whole_file import write_whole
+
+    origin = Origin(device, model, datetime.now(UTC).date().isoformat(), _command(args))
+    first = args.out or FOLDER / f"experiment_{args.experiment}.json"
+    data, written = [], []
+    for figure in figures:
+        path = first.with_name(f"{first.stem}{figure.experiment.removeprefix(args.experiment)}{first.suffix}")
+        data.append(figure.as_data(origin))
+        try:
+            write_whole(path, json.dumps(data[-1], indent=1, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise UserError(f"Cannot write {path}: {error.strerror or error}.") from error
+        written.append(str(path))
+    return {"written": written, "figures": data}
+
+
+def _command(args: argparse.Namespace) -> str:
+    """What to type to find the same again; of a file only its name, since folders differ from machine to machine."""
+    words = ["python", "-m", "sssd_demo", "experiment", args.experiment, "--budget", args.budget]
+    for name in (*FILES, "store", "s_q", "setting", "preset", "model", "dtype"):
+        value = getattr(args, name, None)
+        if value is not None:
+            words += [f"--{name.replace('_', '-')}", Path(value).name if name in (*FILES, "model") else str(value)]
+    return shlex.join(words)
+
+
+def _length(text: str) -> int:
+    try:
+        length = int(text)
+    except ValueError:
+        length = 0
+    if not 2 <= length <= MAX_S_Q:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 2 to {MAX_S_Q}, but is {text!r}")
+    return length
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,186 @@
+"""From nothing: tokens per forward while a store grows by the conversations that it is used for.
+
+Conversations are drafted again in their order, each with the store of those before it, and then appended to it. The
+same held-out questions, drafted again whenever the store has grown to a new size, tell the store's growth apart from
+conversations that happen to be easy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any, Protocol
+
+from sssd_demo.bench.contamination import check_answer
+from sssd_demo.bench.figures import spread
+from sssd_demo.errors import UserError
+from sssd_demo.experiments.figure import Axis, Figure, Series
+from sssd_demo.experiments.phrases import moved
+from sssd_demo.experiments.redraft import (
+    BOTH,
+    DATASTORE_ONLY,
+    PROMPT_ONLY,
+    check_held_out,
+    long_enough,
+    occurrences,
+    redraft,
+)
+from sssd_demo.sssd.constants import Settings
+from sssd_demo.sssd.drafter import Store
+from sssd_demo.sssd.live_store import conversation_document
+from sssd_demo.sssd.recorded_answers import RecordedAnswer
+from sssd_demo.sssd.replay import SHORTEST_ANSWER
+
+LEAST_CONVERSATIONS = 24
+WINDOWS = 12  # points on a line; each sums up as many conversations
+HELD_OUT_SHARE = 0.1  # of the conversations, if no others are given
+SIZES = (0, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)  # tokens
+SOURCES = (BOTH, PROMPT_ONLY, DATASTORE_ONLY)
+HELD_OUT = "held-out questions, "
+
+
+@dataclass(frozen=True)
+class Budget:
+    conversations: int
+    held_out: int
+
+
+BUDGETS = {"small": Budget(500, 30), "full": Budget(1_000_000, 1_000)}
+
+
+class GrowingStore(Store, Protocol):
+    """As much of a live store as is needed here."""
+
+    def append(self, document: Sequence[int]) -> None: ...
+    def wait(self, timeout: float | None = None) -> bool: ...
+
+
+@dataclass
+class _Growth:
+    """What was found on the way."""
+
+    tokens: int = 0  # in the store
+    before: list[int] = field(default_factory=list)  # tokens in the store when a conversation was drafted
+    rates: dict[str, list[float]] = field(default_factory=lambda: {source: [] for source in SOURCES})
+    sizes: list[int] = field(default_factory=list)  # tokens in the store when the held-out ones were drafted
+    held_out: dict[str, list[float]] = field(default_factory=lambda: {source: [] for source in SOURCES})
+    repeats: int = 0  # conversations left out, since the store knew their answer
+
+
+def run(
+    conversations: Sequence[RecordedAnswer],
+    held_out: Sequence[RecordedAnswer] | None,
+    store: GrowingStore,
+    *,
+    budget: Budget,
+    s_q: int,
+    settings: Settings,
+    tell: Callable[[str], None],
+) -> list[Figure]:
+    """Grow the empty `store` by `conversations`; without `held_out`, the last tenth of them is held out.
+
+    A conversation whose answer the store holds already is left out. Raises `UserError` if the conversations are too
+    few, or the grown store knows a held-out one.
+    """
+    conversations = long_enough(conversations[: budget.conversations], LEAST_CONVERSATIONS)
+    if held_out is None:
+        kept = len(conversations) - max(1, round(HELD_OUT_SHARE * len(conversations)))
+        conversations, held_out = conversations[:kept], conversations[kept:]
+    held_out = long_enough(held_out, 1)[: budget.held_out]
+    growth = _grow(conversations, held_out, store, s_q, settings, tell)
+    check_held_out(held_out, store, "of these conversations")
+    if len(growth.before) < WINDOWS:
+        raise UserError(f"Only {len(growth.before)} of the conversations are new to those before them.")
+    windows = _windows(growth)
+    told: dict[str, Any] = {"conversations": len(growth.before), "tokens": growth.tokens, "s_q": s_q}
+    told |= {"held_out": len(held_out), "repeats_left_out": growth.repeats, "shortest_answer": SHORTEST_ANSWER}
+    told |= {"spread": f"quartiles of {len(growth.before) // WINDOWS} conversations"}
+    fixed = [Series(HELD_OUT + name, tuple(growth.sizes), tuple(rates)) for name, rates in growth.held_out.items()]
+    return [
+        Figure(
+            experiment="cold-start",
+            title="A store that grows by being used",
+            verdict=_verdict(growth, windows),
+            x=Axis("in the store", "tokens"),
+            y=Axis("tokens per forward", "tokens"),
+            series=(*windows, *fixed),
+            kind="line",
+            settings=told,
+        )
+    ]
+
+
+def _grow(
+    conversations: Sequence[RecordedAnswer],
+    held_out: Sequence[RecordedAnswer],
+    store: GrowingStore,
+    s_q: int,
+    settings: Settings,
+    tell: Callable[[str], None],
+) -> _Growth:
+    growth = _Growth()
+    ahead = list(SIZES)
+    for number, conversation in enumerate(conversations):
+        if growth.tokens >= ahead[0]:
+            tell(f"conversation {number + 1} of {len(conversations)}, {growth.tokens:,} tokens in the store")
+            _draft_held_out(growth, held_out, store, s_q, settings)
+            ahead = [size for size in ahead if size > growth.tokens]
+        if _holds(store, conversation):
+            growth.repeats += 1
+            continue
+        growth.before.append(growth.tokens)
+        for source, rates in growth.rates.items():
+            rates.append(redraft([conversation], [store], source, s_q, settings).rate)
+        document = conversation_document(conversation.prompt, conversation.output)
+        store.append(document)
+        store.wait()
+        growth.tokens += len(document)
+    _draft_held_out(growth, held_out, store, s_q, settings)
+    return growth
+
+
+def _draft_held_out(
+    growth: _Growth, held_out: Sequence[RecordedAnswer], store: Store, s_q: int, settings: Settings
+) -> None:
+    growth.sizes.append(growth.tokens)
+    for source, rates in growth.held_out.items():
+        rates.append(redraft(held_out, [store], source, s_q, settings).rate)
+
+
+def _holds(store: Store, conversation: RecordedAnswer) -> bool:
+    try:
+        check_answer("", conversation.output, lambda query: occurrences(store, query), "")
+    except UserError:
+        return True
+    return False
+
+
+def _windows(growth: _Growth) -> tuple[Series, ...]:
+    """A line for each source: the mean of every window, with its quartiles."""
+    count = len(growth.before)
+    bounds = [count * window // WINDOWS for window in range(WINDOWS + 1)]
+    parts = [slice(start, stop) for start, stop in zip(bounds, bounds[1:], strict=False)]
+    series = []
+    for source, rates in growth.rates.items():
+        spreads = [spread(rates[part]) or {} for part in parts]
+        series.append(
+            Series(
+                name=source,
+                x=tuple(round(fmean(growth.before[part])) for part in parts),
+                y=tuple(one["mean"] for one in spreads),
+                low=tuple(one["p25"] for one in spreads),
+                high=tuple(one["p75"] for one in spreads),
+            )
+        )
+    return tuple(series)
+
+
+def _verdict(growth: _Growth, windows: tuple[Series, ...]) -> str:
+    both, prompt, _ = windows
+    fixed = growth.held_out[BOTH]
+    return (
+        f"Over {len(growth.before)} conversations ({growth.tokens:,} tokens) from an empty store, tokens per forward "
+        f"{moved(both.y[0], both.y[-1])}, while the prompt alone {moved(prompt.y[0], prompt.y[-1])}; on held-out "
+        f"questions they {moved(fixed[0], fixed[-1])}."
+    )

@@ -1,0 +1,82 @@
+"""A second language joins an English store: how its tokens per forward rise with its own answers.
+
+No model is asked again: answers that it gave are drafted with more and more of the language's other answers stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from sssd_demo.bench.contamination import ANSWER_RUN
+from sssd_demo.errors import UserError
+from sssd_demo.experiments.figure import Axis, Figure, Series
+from sssd_demo.experiments.phrases import listed, moved
+from sssd_demo.experiments.redraft import BOTH, redraft
+from sssd_demo.sssd.constants import Settings
+from sssd_demo.sssd.datastore import Datastore
+from sssd_demo.sssd.drafter import Store
+from sssd_demo.sssd.recorded_answers import RecordedAnswer
+from sssd_demo.sssd.replay import SHORTEST_ANSWER
+
+
+def run(
+    answers: Mapping[str, Sequence[RecordedAnswer]], english: Store, *, vocab_size: int, s_q: int, settings: Settings
+) -> Figure:
+    """Draft `answers`, by language, beside the store `english` and with none but the language's own.
+
+    Raises `UserError` if a language has fewer than two answers that are long enough and differ.
+    """
+    grown = {
+        name: _grow(_usable(name, own), english, vocab_size=vocab_size, s_q=s_q, settings=settings)
+        for name, own in answers.items()
+    }
+    steps, series = [], []
+    for name, (sizes, beside, alone) in grown.items():
+        steps.append(
+            f"{name} {moved(beside[0], beside[-1])} with {sizes[-1]} tokens of its own, against {alone[-1]:.2f} "
+            "without the English store"
+        )
+        series += [Series(f"{name}, after an English store", sizes, beside), Series(f"{name} alone", sizes, alone)]
+    return Figure(
+        experiment="languages-growth",
+        title="A second language joins an English store",
+        verdict=f"In tokens per forward, {listed(steps)}.",
+        x=Axis("of the language's own answers in the store", "tokens"),
+        y=Axis("tokens per forward", "tokens"),
+        series=tuple(series),
+        kind="line",
+        settings={},
+    )
+
+
+def _usable(name: str, answers: Sequence[RecordedAnswer]) -> list[RecordedAnswer]:
+    # Repeats of an answer, and others that begin like it for longer than chance, count once.
+    distinct = {answer.output[:ANSWER_RUN]: answer for answer in answers if len(answer.output) >= SHORTEST_ANSWER}
+    if len(distinct) < 2:
+        raise UserError(
+            f"Fewer than two different answers in {name} have {SHORTEST_ANSWER} tokens, so none can be drafted with "
+            "the others."
+        )
+    return list(distinct.values())
+
+
+def _grow(
+    answers: Sequence[RecordedAnswer], english: Store, *, vocab_size: int, s_q: int, settings: Settings
+) -> tuple[tuple[int, ...], tuple[float, ...], tuple[float, ...]]:
+    """Tokens stored, and tokens per forward beside the English store and without it, for 0, 1, 2, … answers stored.
+
+    One answer at a time is held out and drafted with the others, so that all count however few there are.
+    """
+    points = []
+    for stored in range(len(answers)):
+        tokens, beside, alone = [], [], []
+        for place, held_out in enumerate(answers):
+            documents = [other.output for other in [*answers[place + 1 :], *answers[:place]][:stored]]
+            own = Datastore.build(documents, fingerprint="", vocab_size=vocab_size)
+            tokens.append(own.tokens)
+            beside.append(redraft([held_out], [english, own], BOTH, s_q, settings).rate)
+            alone.append(redraft([held_out], [own], BOTH, s_q, settings).rate)
+        points.append((round(fmean(tokens)), fmean(beside), fmean(alone)))
+    sizes, beside_english, on_its_own = zip(*points, strict=True)
+    return sizes, beside_english, on_its_own
