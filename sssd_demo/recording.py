@@ -29,8 +29,11 @@ class Recording(Protocol):
 def open_recording(path: Path) -> Recording:
     """The recording at `path`: lines of token ids if its name ends in .jsonl, else a folder of traces.
 
-    Raises `UserError` if it cannot be created or what is there is something else.
+    Raises `UserError` if it cannot be created or what is there is something else. The folder it lies in must be
+    there: a mistyped path shall not become one.
     """
+    if not path.absolute().parent.is_dir():
+        raise UserError(f"Cannot record to {path}: there is no folder {path.parent}.")
     try:
         return LinesRecording(path) if path.suffix == ".jsonl" else FolderRecording(path)
     except OSError as error:
@@ -41,7 +44,7 @@ class FolderRecording:
     """One trace file for each question, named by its id."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(exist_ok=True)
         self._folder = folder
 
     def has(self, question: Question) -> bool:
@@ -63,7 +66,6 @@ class LinesRecording:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
         self._kept = _question_ids(path)
 

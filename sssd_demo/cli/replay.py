@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sssd_demo.cli.options import store_name
 from sssd_demo.errors import UserError
 from sssd_demo.request import MAX_S_Q
+
+if TYPE_CHECKING:
+    from sssd_demo.sssd.datastore import Datastore
+    from sssd_demo.sssd.recorded_answers import RecordedAnswer
 
 DEFAULT_S_Q = "4,8,16,32"
 
@@ -37,6 +42,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         raise UserError(f"There is no setting {args.setting!r}; the known ones are: {', '.join(SETTINGS)}.")
     answers = read_recorded_answers(args.answers)
     stores = [] if args.store is None else [Stores(default_folder()).open(args.store)]
+    for store in stores:
+        _check(answers, store, args)
     result = {}
     for s_q in args.s_q:
         replayed = replay(answers, stores, s_q, SETTINGS[args.setting], time.perf_counter)
@@ -45,6 +52,17 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             "draft_ms": {"median": replayed.median_ms, "p99": replayed.p99_ms},
         }
     return result
+
+
+def _check(answers: Sequence[RecordedAnswer], store: Datastore, args: argparse.Namespace) -> None:
+    """Raises `UserError` if the store knows what is to be measured with it."""
+    from sssd_demo.bench.contamination import check_answer, check_question
+
+    for number, answer in enumerate(answers, start=1):
+        name = f"{number} of {args.answers.name}"
+        check_question(name, answer.prompt, store.count, args.store)
+        # Its last token may be the end of text, which the store need not have.
+        check_answer(name, answer.output[:-1], store.count, args.store)
 
 
 def show(result: dict[str, Any]) -> str:

@@ -22,12 +22,27 @@ def answers(tmp_path):
     return path
 
 
+def keep_store(name, document):
+    Stores(default_folder()).save(name, Datastore.build([document], fingerprint="f", vocab_size=100))
+
+
 def test_every_length_has_its_figures(run_json, answers):
-    Stores(default_folder()).save("copy", Datastore.build([range(40)], fingerprint="f", vocab_size=100))
+    keep_store("copy", [*range(12), 50, *range(9, 40)])  # nearly the answer
     result = run_json("replay", "--answers", answers, "--store", "copy", "--s-q", "1,4,6", "--setting", "faithful")
     assert {s_q: figures["tokens_per_step"] for s_q, figures in result.items()} == {"1": 1.0, "4": 4.0, "6": 6.0}
     for figures in result.values():
         assert 0 < figures["draft_ms"]["median"] <= figures["draft_ms"]["p99"]
+
+
+def test_a_store_that_knows_an_answer_or_its_prompt_is_refused(refusal, answers, tmp_path):
+    keep_store("copy", range(40))
+    said = refusal("replay", "--answers", answers, "--store", "copy")
+    assert "copy holds an answer to question 1 of answers.jsonl" in said
+    keep_store("prompts", range(60, 90))
+    asked = tmp_path / "asked.jsonl"
+    asked.write_text(json.dumps({"prompt": list(range(62, 75)), "output": list(range(24, 0, -1))}))
+    said = refusal("replay", "--answers", asked, "--store", "prompts")
+    assert "prompts holds 13 tokens in a row of question 1 of asked.jsonl" in said
 
 
 def test_without_a_store_the_prompt_is_the_only_source(run_json, answers):
