@@ -32,8 +32,9 @@ class Summary:
     accepted: int
     rejected: int
     ignored: int
-    drafted_by_position: tuple[int, ...]  # entry d - 1: rounds that had a candidate at depth d
+    drafted_by_position: tuple[int, ...]  # entry d - 1: rounds that had a candidate at depth d, withheld ones apart
     accepted_by_position: tuple[int, ...]  # entry d - 1: rounds whose accepted path reached depth d
+    withheld: int = 0  # drafted from a store whose text is not shown, and not accepted
 
 
 def summarise(trace: Trace, prefill_forwards: int = 1) -> Summary:
@@ -45,6 +46,7 @@ def summarise(trace: Trace, prefill_forwards: int = 1) -> Summary:
     seconds = (rounds[-1].end_ms - rounds[0].start_ms) / 1000 if rounds else None
     decode_seconds = (rounds[-1].end_ms - rounds[0].end_ms) / 1000 if decode else None
     fates = [fate for round_ in rounds for fate in round_.tree.fates]
+    withheld = sum(round_.withheld for round_ in rounds)
     drafted_by_position, accepted_by_position = _by_position(rounds)
     return Summary(
         tokens=tokens,
@@ -58,12 +60,13 @@ def summarise(trace: Trace, prefill_forwards: int = 1) -> Summary:
         tpot_ms=_ratio(1000 * decode_seconds, decode_tokens) if decode_seconds is not None else None,
         draft_ms=median(round_.draft_ms for round_ in decode) if decode else None,
         verify_ms=median(round_.verify_ms for round_ in decode) if decode else None,
-        drafted=len(fates),
+        drafted=len(fates) + withheld,
         accepted=fates.count("accepted"),
         rejected=fates.count("rejected"),
         ignored=fates.count("ignored"),
         drafted_by_position=drafted_by_position,
         accepted_by_position=accepted_by_position,
+        withheld=withheld,
     )
 
 

@@ -5,6 +5,8 @@ The command line and the app both ask here, so that they cannot differ.
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -26,16 +28,25 @@ from sssd_demo.request import EMPTY_PROMPT, Finished, Request, check_lengths
 from sssd_demo.roofline import Profile, choose_s_q, quick_probe
 from sssd_demo.sampling import Sampling
 from sssd_demo.speculators.registry import make_speculators
-from sssd_demo.stores import Stores, default_folder
+from sssd_demo.sssd.datastore import Datastore, token_dtype
+from sssd_demo.sssd.live_store import LiveStore, conversation_document
+from sssd_demo.sssd.merging import Limits
+from sssd_demo.stores import Stores, default_folder, shipped_folder
 from sssd_demo.stream import Stream
 from sssd_demo.target import Target
 from sssd_demo.text import Text
 from sssd_demo.trace import Round, Trace
 
+logger = logging.getLogger(__name__)
+
 MAX_CONTEXT = 8192  # tokens; memory for longer ones would be better spent on more visitors
 MAX_ROWS = 32  # sequences decoded together
 CACHE_SHARE = 0.5  # of the memory that is free once the model is loaded
 BASELINE_MIN_TOKENS = 24  # fewer say little about speed
+LEARNT_WHEN_CANCELLED = 20  # tokens; less of a stopped answer teaches a store nothing
+SESSION_LIMITS = Limits(max_tokens=2**22, max_sub_indices=2)  # at most some 70 MB for each visitor
+_SESSION = "session/"  # live stores' names hold a slash, which no file's name does
+_SHARED = "shared/"
 _BASELINE_QUESTION = "Describe how a bicycle works, in one paragraph."
 
 Messages = Sequence[dict[str, str]]
@@ -53,6 +64,7 @@ class Settings:
     seed: int = 0
     s_q: int | None = None  # None: chosen for this machine and batch
     datastore: str | None = None  # a store's name
+    share: bool = False  # draw from the store of all visitors, and add the answer to it
 
     def __post_init__(self) -> None:
         check_lengths(self.max_new_tokens, self.s_q)
@@ -71,24 +83,52 @@ class Baseline:
 
 
 class Answer:
-    """One answer on its way. Iterate over it for the rounds; `trace` grows with them."""
+    """One answer on its way. Iterate over it for the rounds; `trace` grows with them.
 
-    def __init__(self, stream: Stream, trace: Trace, text: Text) -> None:
+    When it has ended, the stores `learners` are given it. With `withhold`, rounds are without those guesses of a
+    datastore that the target did not accept, so that nobody reads in them what others wrote.
+    """
+
+    def __init__(
+        self,
+        stream: Stream,
+        trace: Trace,
+        text: Text,
+        *,
+        learners: Iterable[LiveStore] = (),
+        withhold: bool = False,
+    ) -> None:
         self.trace = trace
         self._stream = stream
         self._text = text
+        self._learners = tuple(learners)
+        self._withhold = withhold
 
     def __iter__(self) -> Iterator[Round]:
         """Rounds as they happen, until the answer ends. Raises `UserError` if it cannot go on."""
         for round_ in self._stream:
+            if self._withhold:
+                round_ = round_.withholding("datastore")
             ids = {*round_.tree.tokens, *round_.committed, round_.bonus}
             self.trace = self.trace.with_round(round_, _token_bytes(self._text, ids - self.trace.token_bytes.keys()))
             yield round_
         self.trace = replace(self.trace, finish_reason=self.finished.reason)
+        self._teach()
 
     def cancel(self) -> None:
         """Stop after the round now running; iteration then ends with `finish_reason` "cancelled"."""
         self._stream.cancel()
+
+    def _teach(self) -> None:
+        learners, self._learners = self._learners, ()
+        output = self.trace.token_ids()
+        if self.trace.finish_reason == "cancelled" and len(output) < LEARNT_WHEN_CANCELLED:
+            return
+        for store in learners:
+            try:
+                store.append(conversation_document(self.trace.prompt, output))
+            except (UserError, ValueError) as error:  # ValueError: an id from beyond the tokenizer's vocabulary
+                logger.warning("An answer was not added to a store: %s", error)
 
     @property
     def finished(self) -> Finished:
@@ -111,9 +151,11 @@ class Service:
         target = Target(model.model, rows=_rows(model, context), context_length=context)
         self.profile = Profile({})
         self._baseline: Baseline | None = None
+        self._session_stores: dict[str, LiveStore] = {}
+        self._session_door = threading.Lock()
         self.engine = Engine(
             target,
-            make_speculators(stores.open),
+            make_speculators(self._store),
             choose_s_q=lambda batch, context: choose_s_q(self.profile, batch, context),
             threads=threads,
         )
@@ -140,7 +182,12 @@ class Service:
             if threads:
                 torch.set_num_threads(threads)  # binds the calling thread only
             loaded = models.load(model, device=device, dtype=dtype, progress=progress)
-            stores = Stores(stores_folder or default_folder(), loaded.text.fingerprint)
+            stores = Stores(
+                stores_folder or default_folder(),
+                loaded.text.fingerprint,
+                shipped=shipped_folder(),
+                vocab_size=loaded.text.vocab_size,
+            )
             try:
                 return cls(loaded, stores=stores, threads=threads)
             except (MemoryError, torch.OutOfMemoryError) as error:
@@ -178,12 +225,15 @@ class Service:
         conversation: str | None = None,
         raw: bool = False,
         keep_top: bool = False,
+        session: str | None = None,
     ) -> Answer:
         """Submit a conversation, [{"role", "content"}, …] ending with the user's turn; returns at once.
 
         With `raw`, `messages` is a string that is tokenized without the chat template. Requests of one
         `conversation` need not read again what the earlier ones had. With `keep_top`, the trace's rounds hold the
-        target's most probable tokens at each position. Raises `UserError` for an empty or too long
+        target's most probable tokens at each position. With `session`, drafts also come from that visitor's own
+        store, and the answer is added to it when it has ended; `settings.share` does both with the store of all
+        visitors, whose text is not in the rounds. Raises `UserError` for an empty or too long
         prompt, an unknown method, or a datastore that is not there or made for another tokenizer.
         """
         shown: tuple[dict[str, str], ...] = ()
@@ -194,15 +244,24 @@ class Service:
                 raise UserError(EMPTY_PROMPT)
             prompt = self.text.encode_chat(messages)
             shown = tuple(dict(message) for message in messages)
+        names = []
+        learners = []
         if settings.datastore:
             self.stores.open(settings.datastore)  # a store that cannot be used is refused here, not in mid-answer
+            names.append(settings.datastore)
+        if session is not None:
+            learners.append(self.session_store(session))
+            names.append(_SESSION + session)
+        if settings.share:
+            learners.append(self.stores.shared())
+            names.append(_SHARED)
         request = Request(
             prompt=tuple(prompt),
             method=settings.method,
             max_new_tokens=settings.max_new_tokens,
             sampling=settings.sampling(),
             s_q=settings.s_q,
-            stores=(settings.datastore,) if settings.datastore else (),
+            stores=tuple(names),
             end_tokens=self.text.end_tokens,
             conversation=conversation,
             keep_top=keep_top,
@@ -219,13 +278,29 @@ class Service:
             prompt=request.prompt,
             token_bytes=_token_bytes(self.text, set(prompt)),
         )
-        return Answer(stream, trace, self.text)
+        return Answer(stream, trace, self.text, learners=learners, withhold=settings.share)
 
     def methods(self) -> list[str]:
         return self.engine.methods
 
     def store_names(self) -> list[str]:
         return self.stores.names()
+
+    def session_store(self, session: str, limits: Limits = SESSION_LIMITS) -> LiveStore:
+        """The store of one visitor, in memory only; made with `limits` when it is first asked for."""
+        with self._session_door:
+            if session not in self._session_stores:
+                self._session_stores[session] = LiveStore(
+                    fingerprint=self.text.fingerprint, vocab_size=self.text.vocab_size, limits=limits
+                )
+            return self._session_stores[session]
+
+    def drop_session(self, session: str) -> None:
+        """Forget a visitor's store for good; an answer that is being written will not be added to it any more."""
+        with self._session_door:
+            store = self._session_stores.pop(session, None)
+        if store is not None:
+            store.close()
 
     def forget(self, conversation: str) -> None:
         """Drop what is kept for the conversation's next turn; its visitor has left."""
@@ -252,8 +327,23 @@ class Service:
             self._baseline = Baseline(speed, datetime.now(UTC))
 
     def close(self) -> None:
-        """Stop the engine's thread; running answers end as cancelled."""
+        """Stop the engine's thread and let go of the stores; running answers end as cancelled."""
         self.engine.close()
+        self.stores.close()
+        with self._session_door:
+            for store in self._session_stores.values():
+                store.close()
+
+    def _store(self, name: str) -> Datastore | LiveStore:
+        """What a request's name of a store means. Raises `UserError`."""
+        if name == _SHARED:
+            return self.stores.shared()
+        if name.startswith(_SESSION):
+            with self._session_door:
+                store = self._session_stores.get(name.removeprefix(_SESSION))
+            # Its visitor may have left since the request was made.
+            return store or Datastore((), self.text.fingerprint, token_dtype(self.text.vocab_size))
+        return self.stores.open(name)
 
 
 def _token_bytes(text: Text, ids: Iterable[int]) -> dict[int, bytes]:

@@ -83,7 +83,7 @@ class Stores:
         If the new file cannot be used, the version that is open stays in use. Raises `UserError` for an unknown
         name (listing the known ones) or a store that cannot be used (saying why).
         """
-        path = self._existing(name)
+        path = self.file(name)
         state = path.stat()
         version = (state.st_ino, state.st_mtime_ns, state.st_size)
         before = self._opened.get(name)
@@ -101,7 +101,7 @@ class Stores:
 
     def header(self, name: str) -> Header:
         """What the store's file says about itself. Raises `UserError` like `open`."""
-        return store_file.read_header(self._existing(name))
+        return store_file.read_header(self.file(name))
 
     def shared(self) -> LiveStore:
         """The one store that all visitors may feed, opened when it is first asked for; its text is for nobody's eyes.
@@ -112,13 +112,25 @@ class Stores:
             raise RuntimeError("a shared store needs the tokenizer's fingerprint and the size of its vocabulary")
         with self._opening_shared:
             if self._shared is None:
-                path = self._folder / f"{SHARED}-{self._fingerprint}{LIVE_SUFFIX}"
-                self._shared = LiveStore(fingerprint=self._fingerprint, vocab_size=self._vocab_size, path=path)
+                self._shared = LiveStore(
+                    fingerprint=self._fingerprint, vocab_size=self._vocab_size, path=self.shared_path()
+                )
             return self._shared
+
+    def shared_header(self) -> Header:
+        """What the shared store's file says about itself, also while another process has it open.
+
+        Raises `UserError` if nobody has ever opened it, or the file cannot be used.
+        """
+        return store_file.read_header(self.shared_path())
+
+    def shared_path(self) -> Path:
+        """The shared store's file, there or not; its journal is beside it."""
+        return self._folder / f"{SHARED}-{self._fingerprint}{LIVE_SUFFIX}"
 
     def remove(self, name: str) -> None:
         """Delete the user's store `name`. Raises `UserError` for an unknown one, or one that is shipped."""
-        path = self._existing(name)
+        path = self.file(name)
         if self.is_shipped(name):
             raise UserError(f"The datastore {name} comes with the project and cannot be removed.")
         try:
@@ -129,7 +141,7 @@ class Stores:
 
     def is_shipped(self, name: str) -> bool:
         """Whether `name` means a store that comes with the project. Raises `UserError` like `open`."""
-        return self._existing(name).parent == self._shipped
+        return self.file(name).parent == self._shipped
 
     def close(self) -> None:
         """Let go of the shared store, so that another process can open it."""
@@ -156,7 +168,8 @@ class Stores:
             )
         return self._folder / f"{name}{SUFFIX}"
 
-    def _existing(self, name: str) -> Path:
+    def file(self, name: str) -> Path:
+        """Where the store `name` is. Raises `UserError` for an unknown one, listing the known ones."""
         path = self.path(name)
         if path.is_file():
             return path

@@ -8,7 +8,7 @@ This module knows nothing about models or screens. Reading and writing files is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -51,6 +51,12 @@ class DraftTree:
         for node, parent in enumerate(self.parents):
             found.setdefault(parent, []).append(node)
         return found
+
+    def first(self, count: int) -> DraftTree:
+        """The tree of the first `count` nodes; it is whole, since parents come before children."""
+        if count >= len(self):
+            return self
+        return DraftTree(*(getattr(self, name)[:count] for name in DraftTree.__dataclass_fields__))
 
     def path_to(self, node: int) -> list[int]:
         """The nodes from a child of the root down to `node`, both included; empty for `ROOT`."""
@@ -101,6 +107,12 @@ class VerifiedTree(DraftTree):
         columns = {name: getattr(tree, name) for name in DraftTree.__dataclass_fields__}
         return cls(**columns, target_probs=target_probs, coins=coins, fates=fates)
 
+    def only(self, nodes: Sequence[int]) -> VerifiedTree:
+        """The tree of `nodes`, in rising order and with the parent of each among them."""
+        places = {node: place for place, node in enumerate(nodes)} | {ROOT: ROOT}
+        columns = {name: tuple(getattr(self, name)[node] for node in nodes) for name in self.__dataclass_fields__}
+        return VerifiedTree(**columns | {"parents": tuple(places[self.parents[node]] for node in nodes)})
+
     def accepted_path(self) -> list[int]:
         """Indices of the accepted nodes, in order of depth."""
         return [node for node, fate in enumerate(self.fates) if fate == "accepted"]
@@ -149,7 +161,21 @@ class Round:
     bonus_prob: float
     committed: tuple[int, ...]  # accepted path + bonus, cut at end-of-text or the limit
     saguaro: SaguaroRound | None = None
+    withheld: int = 0  # nodes of the tree that are not shown, since their text is not the visitor's to see
     top: tuple[Top, ...] = ()  # one for each committed token, where the request asked for it; not kept in trace files
+
+    def withholding(self, source: Source) -> Round:
+        """This round without the nodes from `source` that were not accepted, nor what stands below such a node.
+
+        The rest is numbered anew, and `withheld` says how many are missing: they were drafted all the same.
+        """
+        tree = self.tree
+        kept: list[int] = []
+        for node, parent in enumerate(tree.parents):
+            shown = tree.sources[node] != source or tree.fates[node] == "accepted"
+            if shown and (parent == ROOT or parent in kept):
+                kept.append(node)
+        return replace(self, tree=tree.only(kept), withheld=self.withheld + len(tree) - len(kept))
 
     @property
     def end_ms(self) -> float:

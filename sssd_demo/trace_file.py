@@ -131,6 +131,8 @@ def round_to_json(round_: Round) -> dict[str, Any]:
         "bonus_prob": round_.bonus_prob,
         "committed": list(round_.committed),
     }
+    if round_.withheld:
+        data["withheld"] = round_.withheld
     if round_.saguaro is not None:
         data["saguaro"] = {
             "outcome": list(round_.saguaro.outcome),
@@ -164,6 +166,7 @@ def _round(value: Any, where: str) -> Round:
         bonus_prob=_probability(*entry("bonus_prob")),
         committed=items(*entry("committed"), _token),
         saguaro=None if saguaro is None else _saguaro(saguaro, f"{where}.saguaro"),
+        withheld=whole(data.get("withheld", 0), f"{where}.withheld"),
     )
 
 
@@ -262,8 +265,9 @@ def _check_round(round_: Round, position: int, last: bool) -> None:
     where, tree = f"rounds[{position}]", round_.tree
     if round_.index != position:
         raise wrong(f"{where}.index", f"is {round_.index}, but rounds must be numbered from 0 without gaps")
-    if len(tree) > round_.s_q - 1:
-        raise wrong(f"{where}.tree", f"has {len(tree)} nodes, more than s_q - 1 = {round_.s_q - 1}")
+    if len(tree) + round_.withheld > round_.s_q - 1:
+        withheld = f" and {round_.withheld} withheld" if round_.withheld else ""
+        raise wrong(f"{where}.tree", f"has {len(tree)} nodes{withheld}, more than s_q - 1 = {round_.s_q - 1}")
     path = tree.accepted_path()
     if any(tree.parents[node] != parent for node, parent in zip(path, [ROOT, *path], strict=False)):
         raise wrong(f"{where}.tree.fates", "accepts nodes that are not one path from the root")

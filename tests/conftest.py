@@ -42,7 +42,9 @@ def embedded_model(embedded_model_folder: Path):
 def embedded_service(embedded_model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """The embedded model in float32 behind its engine, with a folder of stores of its own."""
     model = models.load(EMBEDDED, device="cpu", dtype="float32")
-    service = Service(model, stores=Stores(tmp_path_factory.mktemp("stores"), model.text.fingerprint))
+    text = model.text
+    stores = Stores(tmp_path_factory.mktemp("stores"), text.fingerprint, vocab_size=text.vocab_size)
+    service = Service(model, stores=stores)
     yield service
     service.close()
 

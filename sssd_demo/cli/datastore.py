@@ -1,10 +1,15 @@
-"""`datastore`: build stores of past text, list them, and see what a query finds in one."""
+"""`datastore`: build stores of past text, add to them, list them, and see what a query finds in one."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm  # type: ignore[import-untyped]
 
 from sssd_demo.errors import UserError
 
@@ -14,7 +19,10 @@ if TYPE_CHECKING:  # numpy and tokenizers are loaded by the action that needs th
     from sssd_demo.stores import Stores
     from sssd_demo.text import Text
 
+SHARED = "shared"
+SOURCES = "text files, recorded answers (.jsonl), traces, folders of these, or stdlib: Python's own library"
 DEFAULT_PRESET = "smollm2-135m"
+QUERY_TOKENS = 4  # of a text, its last ones
 CONTINUATION_TOKENS = 6
 SHOWN_CONTINUATIONS = 10
 
@@ -27,22 +35,30 @@ def add_parser(subparsers: Any) -> None:
     build = actions.add_parser("build", help="make a store, in place of one of the same name")
     build.add_argument("name", metavar="NAME")
     build.add_argument(
-        "--from",
-        dest="sources",
-        nargs="+",
-        action="extend",
-        required=True,
-        metavar="PATH",
-        help="text files, recorded answers (.jsonl), traces, folders of these, or stdlib: Python's own library",
+        "--from", dest="sources", nargs="+", action="extend", required=True, metavar="PATH", help=SOURCES
+    )
+    build.add_argument(
+        "--max-tokens", type=int, metavar="N", help="positions in a sub-index, 2 or more (default: as many as can be)"
     )
     _add_preset(build)
     build.set_defaults(run=build_store, show=show_built)
+
+    add = actions.add_parser("add", help="add to a store, which is made if it is not there")
+    add.add_argument("name", metavar="NAME")
+    add.add_argument("sources", nargs="+", metavar="PATH", help=SOURCES)
+    _add_preset(add)
+    add.set_defaults(run=add_to_store, show=show_added)
+
+    remove = actions.add_parser("remove", help="delete a store")
+    remove.add_argument("name", metavar="NAME")
+    remove.set_defaults(run=remove_store, show=show_removed)
 
     listing = actions.add_parser("list", help="the stores that are there")
     listing.set_defaults(run=list_stores, show=show_list)
 
     info = actions.add_parser("info", help="what is in a store")
-    info.add_argument("name", metavar="NAME")
+    info.add_argument("name", metavar="NAME", help=f"a store, or {SHARED}: the one that the app's visitors may feed")
+    _add_preset(info)
     info.set_defaults(run=describe_store, show=show_info)
 
     lookup = actions.add_parser("lookup", help="how a store continues a text")
@@ -55,19 +71,49 @@ def add_parser(subparsers: Any) -> None:
 
 def build_store(args: argparse.Namespace) -> dict[str, Any]:
     """Tokenize and index the sources; the store appears, or replaces the old one, only when it is complete."""
-    from sssd_demo.sssd.datastore import Datastore
-    from sssd_demo.sssd.documents import read_documents
+    from sssd_demo.sssd.datastore import MAX_TOKENS, Datastore
 
     stores = _stores()
     stores.path(args.name)  # a bad name is refused before the work
+    most = MAX_TOKENS if args.max_tokens is None else args.max_tokens
+    if not 2 <= most <= MAX_TOKENS:
+        raise UserError(f"A sub-index can have 2 to {MAX_TOKENS:,} positions, but not {most:,}.")
     text = _text(args.preset)
-    datastore = Datastore.build(
-        read_documents(args.sources, text), fingerprint=text.fingerprint, vocab_size=text.vocab_size
-    )
-    if not datastore.tokens:
-        raise UserError(f"The sources of {args.name} hold no tokens, so there is nothing to index.")
-    stores.save(args.name, datastore)
+    with _keeping(args.name):
+        datastore = Datastore.build(
+            _documents(args.sources, text), fingerprint=text.fingerprint, vocab_size=text.vocab_size, max_tokens=most
+        )
+        if not datastore.tokens:
+            raise UserError(f"The sources of {args.name} hold no tokens, so there is nothing to index.")
+        stores.save(args.name, datastore)
     return _described(args.name, stores)
+
+
+def add_to_store(args: argparse.Namespace) -> dict[str, Any]:
+    """Index the sources beside what is there; until that is complete, the store stays as it is."""
+    from sssd_demo.sssd.datastore import Datastore, token_dtype
+
+    text = _text(args.preset)
+    stores = _stores(text.fingerprint)
+    stores.path(args.name)
+    before = Datastore((), text.fingerprint, token_dtype(text.vocab_size))
+    if args.name in stores.names():
+        if stores.is_shipped(args.name):
+            raise UserError(f"The datastore {args.name} comes with the project and cannot be added to.")
+        before = stores.open(args.name)
+    with _keeping(args.name):
+        after = before.with_documents(_documents(args.sources, text), vocab_size=text.vocab_size)
+        if after.tokens == before.tokens:
+            raise UserError(f"The sources hold no tokens, so there is nothing to add to {args.name}.")
+        stores.save(args.name, after)
+    added = {"tokens": after.tokens - before.tokens, "documents": after.documents - before.documents}
+    return _described(args.name, stores) | {"added": added}
+
+
+def remove_store(args: argparse.Namespace) -> dict[str, Any]:
+    """Delete one of the user's own stores."""
+    _stores().remove(args.name)
+    return {"removed": args.name}
 
 
 def list_stores(args: argparse.Namespace) -> dict[str, Any]:
@@ -85,20 +131,20 @@ def list_stores(args: argparse.Namespace) -> dict[str, Any]:
 def describe_store(args: argparse.Namespace) -> dict[str, Any]:
     """Sizes of one store, after its contents have been checked."""
     stores = _stores()
+    if args.name == SHARED and SHARED not in stores.names():
+        return _shared(args.preset)
     stores.open(args.name)
     return _described(args.name, stores)
 
 
 def look_up(args: argparse.Namespace) -> dict[str, Any]:
     """For each suffix of the query, longest first: how often it occurs and what follows."""
-    from sssd_demo.sssd.constants import DEFAULT
-
     text = _text(args.preset)
     datastore = _stores(text.fingerprint).open(args.name)
     query = _ids(args.text, text.vocab_size) if args.ids else text.encode(args.text)
     if not query:
         raise UserError("The text to look up is empty.")
-    query = query[-DEFAULT.longest_match :]
+    query = query[-QUERY_TOKENS:]
     levels = [_level(datastore, query[-length:], text) for length in range(len(query), 0, -1)]
     return {"name": args.name, "query": query, "levels": levels}
 
@@ -106,6 +152,16 @@ def look_up(args: argparse.Namespace) -> dict[str, Any]:
 def show_built(result: dict[str, Any]) -> str:
     """One line about a new store."""
     return "Built " + _line(result)
+
+
+def show_added(result: dict[str, Any]) -> str:
+    """What came to a store, and what is in it now."""
+    return f"Added {_amount(result['added'])}. Now {_line(result)}"
+
+
+def show_removed(result: dict[str, Any]) -> str:
+    """One line about a store that was."""
+    return f"Removed {result['removed']}."
 
 
 def show_list(result: dict[str, Any]) -> str:
@@ -117,7 +173,9 @@ def show_info(result: dict[str, Any]) -> str:
     """The store and its sub-indices."""
     lines = [_line(result), f"tokenizer {result['fingerprint']}, {result['dtype']}"]
     for number, sub_index in enumerate(result["sub_indices"], 1):
-        lines.append(f"sub-index {number}: {_amount(sub_index)}")
+        lines.append(f"sub-index {number}: {_amount(sub_index)}{', full' * sub_index['full']}")
+    if "journal_bytes" in result:
+        lines.append(f"{result['dropped']:,} older documents dropped; {result['journal_bytes']:,} bytes in the journal")
     return "\n".join(lines)
 
 
@@ -137,9 +195,34 @@ def _add_preset(parser: argparse.ArgumentParser) -> None:
 
 
 def _stores(fingerprint: str | None = None) -> Stores:
-    from sssd_demo.stores import Stores, default_folder
+    from sssd_demo.stores import Stores
 
-    return Stores(default_folder(), fingerprint)
+    return Stores.usual(fingerprint)
+
+
+def _documents(sources: Sequence[str], text: Text) -> Iterator[Sequence[int]]:
+    """The documents of `sources`, with a progress bar on stderr if that is a terminal."""
+    from sssd_demo.sssd.documents import read_documents
+
+    with tqdm(total=1.0, bar_format="{desc} {percentage:3.0f}% {elapsed}", leave=False, disable=None) as bar:
+
+        def progress(share: float) -> None:
+            bar.n = share
+            bar.refresh()
+
+        bar.set_description_str("reading")
+        yield from read_documents(sources, text, progress=progress)
+        bar.set_description_str("sorting")
+
+
+@contextmanager
+def _keeping(name: str) -> Iterator[None]:
+    """Says what Ctrl+C has left; a store is replaced only when its successor is complete."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"Interrupted; the datastore {name} is as it was.", file=sys.stderr)
+        raise
 
 
 def _text(preset: str) -> Text:
@@ -148,18 +231,35 @@ def _text(preset: str) -> Text:
     return models.load_text(preset)
 
 
+def _shared(preset: str) -> dict[str, Any]:
+    """The store that visitors share, as its files tell without opening it: the app may have it open."""
+    from sssd_demo.sssd.store_disk import journal_beside
+
+    stores = _stores(_text(preset).fingerprint)
+    path = stores.shared_path()
+    if not path.exists():
+        raise UserError(f"Nobody has shared anything yet with the tokenizer of {preset}.")
+    journal = journal_beside(path).stat().st_size
+    return _told(SHARED, str(path), stores.shared_header()) | {"journal_bytes": journal}
+
+
 def _described(name: str, stores: Stores) -> dict[str, Any]:
-    header: Header = stores.header(name)
+    return _told(name, str(stores.file(name)), stores.header(name)) | {"shipped": stores.is_shipped(name)}
+
+
+def _told(name: str, file: str, header: Header) -> dict[str, Any]:
     return {
         "name": name,
-        "file": str(stores.path(name)),
+        "file": file,
         "fingerprint": header.fingerprint,
         "dtype": header.dtype.name,
         "tokens": header.tokens,
         "documents": header.documents,
         "bytes": header.bytes,
+        "dropped": header.dropped,
         "sub_indices": [
-            {"tokens": positions - documents, "documents": documents} for positions, documents in header.sub_indices
+            {"tokens": positions - documents, "documents": documents, "full": place < header.sealed}
+            for place, (positions, documents) in enumerate(header.sub_indices)
         ],
     }
 

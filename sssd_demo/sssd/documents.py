@@ -11,7 +11,8 @@ import json
 import os
 import re
 import sysconfig
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -28,6 +29,8 @@ PIECE_CHARACTERS = 2**16
 # Between a line and the next where neither has white space at the border: tokenizers never join the two, so a long
 # text can be encoded in pieces with the same result and little memory.
 _SEAM = re.compile(r"(?<=\S\n)(?=\S)")
+# In a long line: before the space between two words. Tokenizers take the space with what follows it.
+_SEAM_IN_LINE = re.compile(r"(?<=[a-z])(?= [a-z])")
 
 
 class Tokenizer(Protocol):
@@ -39,30 +42,106 @@ class Tokenizer(Protocol):
     def token_bytes(self, token: int) -> bytes: ...
 
 
-def read_documents(sources: Iterable[str], tokenizer: Tokenizer) -> Iterator[Sequence[int]]:
+def read_documents(
+    sources: Iterable[str],
+    tokenizer: Tokenizer,
+    *,
+    progress: Callable[[float], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Iterator[Sequence[int]]:
     """The documents in `sources`, in this order and a folder's files by name.
 
-    Raises `UserError` that names the file when a source is missing, is not text, or was made by another tokenizer.
+    `progress` is told the share of bytes that has been read, rising to 1. Soon after `cancelled` says so there are no
+    more documents. Raises `UserError` that names the file when a source is missing, is not text, or was made by another
+    tokenizer.
     """
+    paths = list(_paths(sources))
+    reading = _Reading(sum(map(_size, paths)), progress, cancelled)
+    try:
+        for path in paths:
+            with reading.file(_size(path)):
+                yield from _documents_of(path, tokenizer, reading)
+    except _Cancelled:
+        return
+
+
+def encode(text: str, tokenizer: Tokenizer, passed: Callable[[float], None] = lambda share: None) -> list[int]:
+    """The ids of a text of any length, without needing much memory for it. `passed` is told how far it has come."""
+    ids: list[int] = []
+    start = 0
+    while start < len(text):
+        enough = start + PIECE_CHARACTERS
+        seam = (
+            _SEAM.search(text, enough, enough + PIECE_CHARACTERS)
+            or _SEAM_IN_LINE.search(text, enough)
+            or _SEAM.search(text, enough)
+        )
+        stop = seam.start() if seam else len(text)
+        ids += tokenizer.encode(text[start:stop])
+        start = stop
+        passed(start / len(text))
+    return ids
+
+
+class _Cancelled(Exception):
+    pass
+
+
+class _Reading:
+    """How far all files together have been read."""
+
+    def __init__(
+        self, total: int, progress: Callable[[float], None] | None, cancelled: Callable[[], bool] | None
+    ) -> None:
+        self._total = max(1, total)
+        self._progress = progress
+        self._cancelled = cancelled
+        self._before = 0  # bytes of the files before this one
+        self._size = 0
+
+    @contextmanager
+    def file(self, size: int) -> Iterator[None]:
+        self._size = size
+        self.passed(0.0)
+        yield
+        self.passed(1.0)
+        self._before += size
+
+    def passed(self, share: float) -> None:
+        """This share of the current file is behind us. Raises `_Cancelled`."""
+        if self._cancelled is not None and self._cancelled():
+            raise _Cancelled
+        if self._progress is not None:
+            self._progress((self._before + share * self._size) / self._total)
+
+
+def _paths(sources: Iterable[str]) -> Iterator[Path]:
     for source in sources:
         if source == STDLIB:
-            for path in _standard_library():
-                yield encode(_read_text(path), tokenizer)
+            yield from _standard_library()
         elif os.path.isdir(source):  # unlike Path.is_dir, false for a name too long to be one
             found = False
             for path in _files_below(Path(source)):
-                for document in _documents_of(path, tokenizer):
-                    found = True
-                    yield document
+                found = True
+                yield path
             if not found:
                 raise UserError(f"The folder {source} holds no text files, recorded answers or traces.")
         else:
-            yield from _documents_of(Path(source), tokenizer)
+            yield Path(source)
 
 
-def _documents_of(path: Path, tokenizer: Tokenizer) -> Iterator[Sequence[int]]:
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):  # reading it says why
+        return 0
+
+
+def _documents_of(path: Path, tokenizer: Tokenizer, reading: _Reading) -> Iterator[Sequence[int]]:
     if path.suffix == ".jsonl":
-        for answer in read_recorded_answers(path, tokenizer.vocab_size):
+        answers = read_recorded_answers(path, tokenizer.vocab_size)
+        for number, answer in enumerate(answers, 1):
+            reading.passed(number / len(answers))
             yield answer.output
         return
     if path.suffix in TRACE_SUFFIXES:  # a damaged one is refused, not taken for prose
@@ -72,7 +151,7 @@ def _documents_of(path: Path, tokenizer: Tokenizer) -> Iterator[Sequence[int]]:
     if path.suffix not in TEXT_SUFFIXES and _is_trace(text):
         yield _trace_output(path, tokenizer)
     elif text.strip():
-        yield encode(text, tokenizer)
+        yield encode(text, tokenizer, reading.passed)
     else:
         raise UserError(f"{path} is empty.")
 
@@ -106,18 +185,6 @@ def _read_text(path: Path) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is not UTF-8 text: the byte at position {error.start} does not fit.") from error
-
-
-def encode(text: str, tokenizer: Tokenizer) -> list[int]:
-    """The ids of a text of any length, without needing much memory for it."""
-    ids: list[int] = []
-    start = 0
-    while start < len(text):
-        seam = _SEAM.search(text, start + PIECE_CHARACTERS)
-        stop = seam.start() if seam else len(text)
-        ids += tokenizer.encode(text[start:stop])
-        start = stop
-    return ids
 
 
 def _is_trace(text: str) -> bool:

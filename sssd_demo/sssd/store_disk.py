@@ -23,6 +23,11 @@ JOURNAL_TOKENS = 2**16  # in the journal before the store's file is written anew
 JOURNAL_SHARE = 0.25  # …this part of the store, so that writing stays in proportion to what is appended
 
 
+def journal_beside(path: Path) -> Path:
+    """The journal of the live store at `path`."""
+    return path.with_suffix(".journal")
+
+
 class StoreDisk:
     """What is at `path` (`.journal` and `.lock` beside it), locked until `close`.
 
@@ -42,11 +47,12 @@ class StoreDisk:
         except OSError as error:
             raise UserError(f"The datastore {path.stem} cannot be opened: {error.strerror or error}.") from error
         try:
-            journal = path.with_suffix(".journal")
+            journal = journal_beside(path)
             for each in (path, journal):
                 remove_unfinished(each)
-            empty = Datastore((), fingerprint, dtype)
-            self.datastore = store_file.load(path, fingerprint) if path.exists() else empty
+            if not path.exists():
+                store_file.save(Datastore((), fingerprint, dtype), path)
+            self.datastore = store_file.load(path, fingerprint)
             covered = self.datastore.dropped + self.datastore.documents
             self.journal = Journal(journal, fingerprint=fingerprint, dtype=dtype, covered=covered)
         except BaseException:
