@@ -6,7 +6,9 @@
   const LEFT = 34;
   const BOTTOM = 34;
   const TOP = 10;
-  const NAMES = 132; // room for the names at the right
+  const NAMES = 172; // room for the names at the right
+  const NUMBERS = 40; // …and for numbers alone, where a picture is too narrow for names
+  const NARROW = 520;
   const APART = 15; // least distance of two names
 
   // Round numbers, at most `most` of them, that cover `from` to `to`.
@@ -30,13 +32,19 @@
   window.sssdDemo.storeChart = (words) => {
     const svg = s("svg", { class: "sc-svg", role: "img", height: HEIGHT });
     const note = h("p", { class: "sc-empty" }, words["store.view.no_points"]);
-    const element = h("div", { class: "sc-frame" }, svg, note);
+    const key = (name) => h("span", {}, s("svg", { width: 30, height: 8, "aria-hidden": "true" }, s("line", { class: `sc-line sc-${name}`, x1: 0, x2: 30, y1: 4, y2: 4 })), ` ${words[`store.view.${name}`]}`);
+    const legend = h("p", { class: "sc-legend" }, ...LINES.map(key));
+    const element = h("div", { class: "sc-frame" }, svg, note, legend);
     let value = null;
     let told = "";
 
+    const named = (name, narrow) => `${(value[name].at(-1) ?? 1).toFixed(2)}${narrow ? "" : ` ${words[`store.view.${name}`]}`}`;
+
     function draw() {
       const width = Math.max(280, element.clientWidth);
-      const names = width < 480 ? 96 : NAMES;
+      const narrow = width < NARROW;
+      const names = narrow ? NUMBERS : NAMES;
+      legend.hidden = !narrow;
       const points = value.x.length;
       const all = LINES.flatMap((name) => value[name]).filter((y) => y !== null);
       const highest = Math.max(2, ...all) * 1.04;
@@ -50,11 +58,11 @@
           s("line", { class: rate === 1 ? "sc-one" : "sc-grid", x1: LEFT, x2: width - names, y1: y(rate), y2: y(rate) }),
           s("text", { class: "sc-tick", x: LEFT - 6, y: y(rate) + 4, "text-anchor": "end" }, rate),
         ]),
-        ...ticks(0, right, width < 480 ? 3 : 5).map((tokens) =>
+        ...ticks(0, right, narrow ? 3 : 5).map((tokens) =>
           s("text", { class: "sc-tick", x: x(tokens), y: HEIGHT - BOTTOM + 15, "text-anchor": "middle" }, tokens.toLocaleString("en")),
         ),
         s("text", { class: "sc-label", x: LEFT, y: HEIGHT - 4 }, `${words["store.view.x"]} →`),
-        s("text", { class: "sc-tick", x: width - names + 5, y: y(1) + 4 }, words["store.view.plain"]),
+        narrow ? "" : s("text", { class: "sc-tick", x: width - names + 7, y: y(1) + 4 }, words["store.view.plain"]),
         ...value.forgot.map((tokens) =>
           s("g", { class: "sc-forgot" }, s("title", {}, words["store.view.forgot"]), s("line", { x1: x(tokens), x2: x(tokens), y1: TOP, y2: HEIGHT - BOTTOM }), s("text", { x: x(tokens), y: TOP + 8, "text-anchor": "middle" }, "✂")),
         ),
@@ -68,7 +76,7 @@
         svg.append(
           s("polyline", { class: `sc-line sc-${name}`, points: path.join(" ") }),
           last ? s("circle", { class: `sc-dot sc-${name}`, cx: last[0], cy: last[1], r: 3.5 }) : "",
-          s("text", { class: `sc-name sc-${name}`, x: width - names + 5, y: ends[LINES.indexOf(name)] + 4 }, `${(value[name].at(-1) ?? 1).toFixed(2)} ${words[`store.view.${name}`]}`),
+          s("text", { class: `sc-name sc-${name}`, x: width - names + 7, y: ends[LINES.indexOf(name)] + 4 }, named(name, narrow)),
         );
       });
     }

@@ -33,20 +33,20 @@
     );
   }
 
-  function place(words, found, matched) {
+  function place(words, found) {
     const [i, d, t] = found.at;
+    const [before, matched, after] = found.text.map(visible);
     return h(
       "li",
       {},
       h("span", { class: "sl-at" }, fill(words["store.view.place"], { i: number(i), d: number(d), t: number(t) })),
-      h("code", {}, found.before.map(visible).join(""), h("mark", { class: "is-matched" }, matched.map(visible).join("")), found.after.map(visible).join("")),
+      h("code", {}, before, h("mark", { class: "is-matched" }, matched), after),
     );
   }
 
-  function places(words, match, pieces) {
-    const matched = pieces.slice(pieces.length - match.length);
+  function places(words, match) {
     const lines = match.places.length
-      ? match.places.map((found) => place(words, found, matched))
+      ? match.places.map((found) => place(words, found))
       : match.per_sub_index.map(([i, n]) => h("li", {}, fill(words["store.view.per_sub_index"], { i, n: number(n) })));
     return h("ul", { class: "sl-places", "aria-label": words["store.view.places"] }, ...lines);
   }
@@ -63,7 +63,7 @@
       h("summary", {}, ...head),
       match.looked_at < match.count ? h("p", { class: "sl-hint" }, fill(words["store.view.looked_at"], { n: number(match.looked_at) })) : null,
       followers(words, match),
-      places(words, match, pieces),
+      places(words, match),
     );
   }
 

@@ -26,6 +26,11 @@ SCRIPTS = (
     "figures.js",
     "header.js",
     "notice.js",
+    "store_map.js",
+    "store_chart.js",
+    "store_growth.js",
+    "store_trie.js",
+    "store_lookup.js",
     "page.js",
 )
 
@@ -55,6 +60,21 @@ def header(value: Any = None, **settings: Any) -> gr.HTML:
 def notice(value: str = "", **settings: Any) -> gr.HTML:
     """One line of text, or nothing."""
     return _drawn_by("notice", value, **settings)
+
+
+def store_growth(value: Any = None, **settings: Any) -> gr.HTML:
+    """A store that fills: figures, curve, map, events; see `growth_value.py` for its value."""
+    return _drawn_by("storeGrowth", value, **settings)
+
+
+def store_lookup(value: Any = None, **settings: Any) -> gr.HTML:
+    """What a store knows about a few words; see `datastore_lookup.py` for its value."""
+    return _drawn_by("storeLookup", value, **settings)
+
+
+def store_map(value: Any = None, **settings: Any) -> gr.HTML:
+    """What a store is made of; see `datastore_map.py` for its value."""
+    return _drawn_by("storeMap", value, **settings)
 
 
 def _drawn_by(drawer: str, value: Any, **settings: Any) -> gr.HTML:

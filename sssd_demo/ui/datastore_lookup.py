@@ -12,7 +12,7 @@ from typing import Any
 from sssd_demo.sssd.explorer import Exploration, Match, Place, explore
 from sssd_demo.sssd.sub_index import SubIndex
 from sssd_demo.ui.datastore_map import tokens_text
-from sssd_demo.ui.token_text import TextStream, piece
+from sssd_demo.ui.token_text import Piece, TextStream, piece
 from sssd_demo.ui.words import WORDS
 
 SHOWN_FOLLOWERS = 6
@@ -31,28 +31,28 @@ def lookup_value(
 ) -> dict[str, Any]:
     """What `sub_indices` know about the end of `ids`. With `secret` their text stays out of the value altogether."""
     found = explore(sub_indices, ids)
-
-    def shown(tokens: Iterable[int]) -> list[Any]:
-        return [piece(token_bytes(token)) for token in tokens]
-
     return {
         "said": _sentence(found, len(ids), token_bytes, secret),
-        "query": {"pieces": shown(ids[-SHOWN_QUERY:]), "used": len(found.query)},
+        "query": {"pieces": _pieces(ids[-SHOWN_QUERY:], token_bytes), "used": len(found.query)},
         "secret": secret,
-        "matches": [_match(match, shown, secret) for match in found.matches],
+        "matches": [_match(match, found.query, token_bytes, secret) for match in found.matches],
         "samples": found.samples,
-        "tree": None
-        if secret or not found.branches
-        else {
-            "root": shown(found.query[-found.longest.length :]) if found.longest else [],
-            "tokens": shown(branch.token for branch in found.branches),
-            "parents": [branch.parent for branch in found.branches],
-            "counts": [branch.count for branch in found.branches],
-        },
+        "tree": None if secret else _tree(found, token_bytes),
     }
 
 
-def _match(match: Match, shown: Callable[[Iterable[int]], list[Any]], secret: bool) -> dict[str, Any]:
+def _tree(found: Exploration, token_bytes: TokenBytes) -> dict[str, Any] | None:
+    if found.longest is None or not found.branches:
+        return None
+    return {
+        "root": _pieces(found.query[-found.longest.length :], token_bytes),
+        "tokens": _pieces((branch.token for branch in found.branches), token_bytes),
+        "parents": [branch.parent for branch in found.branches],
+        "counts": [branch.count for branch in found.branches],
+    }
+
+
+def _match(match: Match, query: Sequence[int], token_bytes: TokenBytes, secret: bool) -> dict[str, Any]:
     first = match.followers[:SHOWN_FOLLOWERS]
     return {
         "length": match.length,
@@ -61,20 +61,25 @@ def _match(match: Match, shown: Callable[[Iterable[int]], list[Any]], secret: bo
         "per_sub_index": [[number, count] for number, count in enumerate(match.per_sub_index, 1) if count],
         "followers": [
             [None if secret else text, follower.count]
-            for follower, text in zip(first, shown(f.token for f in first), strict=True)
+            for follower, text in zip(first, _pieces((f.token for f in first), token_bytes), strict=True)
         ],
         "others": [len(match.followers) - len(first), sum(f.count for f in match.followers[SHOWN_FOLLOWERS:])],
         "ended": match.ended,
-        "places": [] if secret else [_place(place, shown) for place in match.places],
+        "places": [] if secret else [_place(place, query[-match.length :], token_bytes) for place in match.places],
     }
 
 
-def _place(place: Place, shown: Callable[[Iterable[int]], list[Any]]) -> dict[str, Any]:
-    """Numbers from 1, as people count."""
+def _place(place: Place, query: Sequence[int], token_bytes: TokenBytes) -> dict[str, Any]:
+    """Numbers from 1, as people count; `text` is what stands before, the match, and after.
+
+    Bytes at the ends that are no whole character are left out: they are only where the snippet was cut.
+    """
+    parts = (place.before, query, place.after)
+    stream = TextStream()
+    before, matched, after = ("".join(stream.push(map(token_bytes, part))) for part in parts)
     return {
         "at": [place.sub_index + 1, place.document + 1, place.position + 1],
-        "before": shown(place.before),
-        "after": shown(place.after),
+        "text": [before, matched or _text(query, token_bytes), after],
     }
 
 
@@ -96,6 +101,10 @@ def _sentence(found: Exploration, given: int, token_bytes: TokenBytes, secret: b
     return begins + WORDS["store.look.found"].format(
         text=text, times=times, next=next_, count=f"{best.count:,}", of=f"{longest.looked_at:,}"
     )
+
+
+def _pieces(tokens: Iterable[int], token_bytes: TokenBytes) -> list[Piece]:
+    return [piece(token_bytes(token)) for token in tokens]
 
 
 def _text(tokens: Sequence[int], token_bytes: TokenBytes) -> str:

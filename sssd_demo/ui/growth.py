@@ -82,7 +82,7 @@ def measured(trace: Trace, before: Snapshot, s_q: int, settings: Settings = DEFA
 
 def redraft(trace: Trace, stores: Sequence[Snapshot], s_q: int, settings: Settings) -> Yielded:
     """Draft a greedy answer again, `s_q` tokens a forward with the root, as the engine would have from `stores`."""
-    output = trace.token_ids()
+    output, longest = trace.token_ids(), trace.settings["max_new_tokens"]
     tops = [top for round_ in trace.rounds for top in round_.top]
     whole = [*trace.prompt, *output]
     start = len(trace.prompt) + 1  # the first token needs no draft
@@ -93,7 +93,8 @@ def redraft(trace: Trace, stores: Sequence[Snapshot], s_q: int, settings: Settin
     while known < len(whole):
         drafter.update(whole[:known], tops[learnt - start + 1 : known - start + 1])
         learnt = known
-        accepted = accepted_length(drafter.draft(whole[:known], s_q), whole[known:])
+        may_follow = start + longest - 1 - known  # what could not be kept any more is not drafted
+        accepted = accepted_length(drafter.draft(whole[:known], min(s_q, may_follow)), whole[known:])
         known = min(len(whole), known + accepted + 1)
         forwards += 1
     return Yielded(max(0, len(output) - 1), forwards)

@@ -48,7 +48,8 @@ def verdict(conversations: tuple[Conversation, ...]) -> str:
         return ""
     gain = last.both - last.prompt_only
     key = "store.verdict.useless" if abs(gain) < SAME else "store.verdict.worth"
-    return WORDS[key].format(window=WINDOW, both=last.both, prompt=last.prompt_only, gain=gain)
+    signed = f"{gain:+.2f}".replace("-", "\N{MINUS SIGN}")
+    return WORDS[key].format(window=WINDOW, both=last.both, prompt=last.prompt_only, gain=signed)
 
 
 def _now(state: RunState) -> str:

@@ -1,0 +1,207 @@
+"""What a visitor does in the Datastore tab, in a real browser: answers are scripted, stores are real."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from sssd_demo.ui import datastore_tab, frame
+from sssd_demo.ui.launch import RunningApp, launch
+from tests.browser.conftest import HOSTILE, ask, open_app, screenshot, wait_for_answer
+from tests.ui.fakes import opens, wait_until
+from tests.ui.store_fakes import StoreService
+
+pytestmark = pytest.mark.browser
+
+SENTENCES = ("The cat sat on the mat.", "The sea is calm at sunrise.", "Here is a list of things.", "Best regards.")
+BASE = " ".join(SENTENCES * 20) + HOSTILE
+
+
+def reply(question: str) -> str:
+    chosen = random.Random(question).choices(SENTENCES, k=6)
+    return " ".join(chosen)
+
+
+@pytest.fixture(scope="module")
+def service() -> StoreService:
+    return StoreService(reply, delay=0.01, base_text=BASE)
+
+
+@pytest.fixture(scope="module")
+def app(service: StoreService) -> Iterator[RunningApp]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frame, "recorded_run", lambda: None)
+        patch.setattr(datastore_tab, "prompts", lambda: [f"question {n}" for n in range(200)])
+        running = launch(opens(service), "fake")  # type: ignore[arg-type]
+        wait_until(lambda: running.host.service is not None)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def tab(page: Page) -> Page:
+    """A fresh visitor's page with the tab open."""
+    open_tab(page)
+    return page
+
+
+def open_tab(page: Page) -> None:
+    page.get_by_role("tab", name="Datastore").click()
+    expect(page.locator("#grow-play")).to_be_visible()
+
+
+def look_up(page: Page, text: str, store: str = "") -> None:
+    if store:
+        page.locator("#look-store input").click()
+        page.get_by_role("option", name=store).click()
+    page.locator("#look-text").locator("input, textarea").fill(text)
+    page.locator("#look-go").click()
+
+
+def conversations(page: Page) -> int:
+    return int(page.locator(".sg-counts dd").first.inner_text())
+
+
+def test_a_store_grows_pauses_goes_on_and_starts_over(tab: Page):
+    expect(tab.locator(".sc-empty")).to_be_visible()
+    expect(tab.locator("#grow .sm-empty")).to_be_visible()
+    tab.locator("#grow-play").click()
+    expect(tab.locator(".sg-now")).to_contain_text(re.compile(r"Conversation \d+ of 200: “question"))
+    expect(tab.locator("#grow .sm-block").first).to_be_visible(timeout=20_000)
+    expect(tab.locator(".sg-verdict")).to_contain_text("Over the last 10 conversations", timeout=30_000)
+    expect(tab.locator("#grow .sm-events")).to_contain_text("merged into one")
+    for name in ("both sources", "conversation only", "store only"):
+        expect(tab.locator(".sc-name", has_text=name)).to_be_visible()
+    screenshot(tab, "datastore_light")
+    tab.locator("#grow-pause").click()
+    expect(tab.locator(".sg-now")).to_contain_text("Paused after", timeout=20_000)
+    paused = conversations(tab)
+    tab.get_by_role("button", name="Resume").click()
+    expect(tab.locator(".sg-counts dd").first).to_have_text(str(paused + 2), timeout=20_000)
+    tab.locator("#grow-again").click()
+    expect(tab.locator(".sg-now")).to_contain_text(re.compile(r"Conversation [123] of 200"))
+    assert conversations(tab) < paused
+
+
+def test_old_text_is_dropped_on_screen_when_the_store_is_full(tab: Page, service: StoreService):
+    service.delay = 0.0
+    tab.locator("#grow-play").click()
+    expect(tab.locator("#grow .sm-events")).to_contain_text("dropped the oldest", timeout=60_000)
+    expect(tab.locator("#grow .sm-notes")).to_contain_text("documents dropped so far")
+    expect(tab.locator(".sc-forgot").first).to_be_attached(timeout=20_000)
+    service.delay = 0.01
+
+
+def test_a_closed_page_stops_its_run(browser: Browser, app: RunningApp, service: StoreService):
+    page = browser.new_page()
+    open_app(page, app.url)
+    open_tab(page)
+    dropped = len(service.dropped_sessions)
+    page.locator("#grow-play").click()
+    expect(page.locator(".sg-now")).to_contain_text("Conversation")
+    page.close()
+    wait_until(lambda: any(each.startswith("growth-") for each in service.dropped_sessions[dropped:]), 15)
+
+
+def test_a_lookup_shows_counts_places_and_the_tree(tab: Page):
+    look_up(tab, "once and The cat sat", "base")
+    expect(tab.locator(".sl-verdict")).to_contain_text("occurs 19 times; most often followed by “ on” (19 of 19)")
+    expect(tab.locator(".sl-token.is-used")).to_have_count(4)
+    expect(tab.locator(".sl-token.is-unused")).to_have_text("once")
+    opened = tab.locator("details.sl-level[open]")
+    expect(opened.locator(".sl-bars li")).to_have_count(1)
+    expect(opened.locator(".sl-places li").first).to_contain_text("sub-index 1, document 1")
+    expect(opened.locator(".sl-places mark").first).to_have_text(re.compile("The·cat·sat"))
+    expect(tab.locator(".sl-trie .dt-node").nth(2)).to_be_visible()
+    tab.locator("details.sl-level summary").last.press("Enter")
+    expect(tab.locator("details.sl-level[open]")).to_have_count(2)
+    screenshot(tab, "datastore_lookup", full_page=True)
+
+
+def test_what_cannot_be_looked_up_is_a_sentence(tab: Page):
+    tab.locator("#look-go").click()
+    expect(tab.locator(".sl-verdict")).to_contain_text("press Play above")
+    look_up(tab, "cat", "my own store")
+    expect(tab.locator(".sl-verdict")).to_contain_text("Your store is empty")
+    look_up(tab, "", "base")
+    expect(tab.locator(".sl-verdict")).to_contain_text("Write one word or more")
+    look_up(tab, "zebra")
+    expect(tab.locator(".sl-verdict")).to_contain_text("does not occur here")
+    look_up(tab, "x" * 3000)
+    expect(tab.locator(".sl-verdict")).to_contain_text("at most 2000 characters")
+    tab.locator("#look-store input").fill("nonsense")
+    tab.locator("#look-store input").press("Enter")
+    look_up(tab, "cat")
+    expect(tab.locator(".sl-verdict")).to_contain_text("There is no datastore 'nonsense'")
+
+
+def test_of_the_shared_store_nothing_but_counts_is_shown(tab: Page, service: StoreService):
+    service.shared.append(service.words.encode("so my password is swordfish"))
+    assert service.shared.wait(5)
+    look_up(tab, " my password", "shared store")
+    expect(tab.locator(".sl-verdict")).to_contain_text("occurs once. What follows is not shown")
+    expect(tab.locator(".sl-trie")).to_contain_text("Not shown")
+    assert "swordfish" not in tab.content()
+
+
+def test_hostile_text_in_a_store_is_shown_as_written(tab: Page):
+    title = tab.title()
+    look_up(tab, "<img src", "base")
+    expect(tab.locator(".sl-places li").first).to_contain_text("onerror=")
+    look_up(tab, "👩")
+    expect(tab.locator(".sl-places mark").first).to_have_text("👩")
+    expect(tab.locator(".sl-token.is-used").first).to_have_text("F0")
+    assert tab.title() == title
+    assert tab.locator("#look img, #look script").count() == 0
+    assert "\ufffd" not in tab.content()
+
+
+def test_text_goes_into_the_own_store_can_be_found_and_emptied(tab: Page, tmp_path: Path):
+    tab.locator("#fill-text textarea").fill("a purple elephant dances")
+    tab.locator("#fill-add").click()
+    expect(tab.locator("#fill-notice")).to_contain_text("Added 1 document, 4 tokens from the pasted text")
+    expect(tab.locator("#mine .sm-block")).to_be_visible()
+    look_up(tab, " purple", "my own store")
+    expect(tab.locator(".sl-verdict")).to_contain_text("followed by “ elephant”")
+    photo = tmp_path / "photo.txt"
+    photo.write_bytes(b"\x89PNG\0")
+    with tab.expect_file_chooser() as chooser:
+        tab.locator("#fill-files").click()
+    chooser.value.set_files(photo)
+    expect(tab.locator("#fill-notice")).to_contain_text("photo.txt is not text")
+    expect(tab.locator("#mine .sm-block")).to_contain_text("4")
+    tab.locator("#fill-clear").click()
+    expect(tab.locator("#mine .sm-empty")).to_be_visible()
+    tab.locator("#look-go").click()
+    expect(tab.locator(".sl-verdict")).to_contain_text("Your store is empty")
+
+
+def test_the_last_words_of_the_chat_are_looked_up(page: Page):
+    ask(page, "question 7")
+    wait_for_answer(page)
+    open_tab(page)
+    page.locator("#look-chat").click()
+    last = reply("question 7").split()[-1]
+    expect(page.locator("#look-text").locator("input, textarea")).to_have_value(re.compile(re.escape(last) + "$"))
+    look_up(page, page.locator("#look-text").locator("input, textarea").input_value(), "base")
+    expect(page.locator(".sl-verdict")).to_contain_text("occurs")
+
+
+def test_a_phone_shows_it_all_in_one_column(browser: Browser, app: RunningApp):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    page = context.new_page()
+    open_app(page, app.url)
+    open_tab(page)
+    page.locator("#grow-play").click()
+    expect(page.locator(".sg-verdict")).to_contain_text("conversations", timeout=30_000)
+    expect(page.locator(".sc-legend")).to_contain_text("store only")
+    look_up(page, " cat", "base")
+    expect(page.locator(".sl-verdict")).to_contain_text("occurs 20 times")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    screenshot(page, "datastore_phone_dark", full_page=True)
+    context.close()
