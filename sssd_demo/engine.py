@@ -13,14 +13,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
 import torch
 
+from sssd_demo.acceptance import Acceptance
 from sssd_demo.coins import position_coin
 from sssd_demo.errors import UserError
+from sssd_demo.length import LengthPlanner
 from sssd_demo.request import Finished, Request
 from sssd_demo.rows import RowTable
 from sssd_demo.sampling import top_tokens
@@ -57,6 +59,7 @@ class _Running:
     stream: Stream
     sequence: Sequence
     finished: Finished  # what the end will say, its reason still open
+    acceptance: Acceptance = field(default_factory=Acceptance)
     rounds: int = 0
 
     @property
@@ -77,8 +80,8 @@ class _Judged:
 class Engine:
     """Serves requests in batches of up to `capacity` sequences.
 
-    `choose_s_q(batch, context)` gives the speculation length of requests that leave it open. `clock` is
-    monotonic, in seconds; rounds carry milliseconds of it.
+    `lengths` plans how much is drafted for requests that name a rule instead of a number. `clock` is monotonic, in
+    seconds; rounds carry milliseconds of it.
     """
 
     def __init__(
@@ -86,13 +89,13 @@ class Engine:
         target: Target,
         speculators: Mapping[str, Speculator],
         *,
-        choose_s_q: Callable[[int, int], int],
+        lengths: LengthPlanner,
         threads: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.capacity = target.cache.rows
         self.context_length = target.context_length
-        self.choose_s_q = choose_s_q
+        self.lengths = lengths
         self._target = target
         self._speculators = dict(speculators)
         self._threads = threads
@@ -258,9 +261,8 @@ class Engine:
 
     def _round(self) -> None:
         batch = list(self._running)
-        self._set_lengths(batch)
         started = self._clock()
-        trees = self._propose(batch)
+        trees = self._draft(batch)
         drafted = self._clock()
         logits = self._target.forward([running.sequence.tokens[-1] for running in batch], trees)
         judged = [self._judge(*each) for each in zip(batch, trees, logits, strict=True)]
@@ -272,14 +274,24 @@ class Engine:
         for running, each in zip(batch, judged, strict=True):
             self._finish_if_done(running, each.committed)
 
-    def _set_lengths(self, batch: list[_Running]) -> None:
-        """Give every sequence its s_q for the coming round; what is left open is chosen once for all of them."""
-        chosen = 0
-        if any(running.request.s_q is None for running in batch):
-            chosen = self.choose_s_q(len(batch), max(len(running.sequence.tokens) for running in batch))
+    def _draft(self, batch: list[_Running]) -> list[DraftTree]:
+        """A tree for every sequence, and its s_q; where that is left to the machine, one length for all of them."""
+        context = max(len(running.sequence.tokens) for running in batch)
         for running in batch:
             # Nodes past the last token that may still be written could never be committed.
-            running.sequence.s_q = min(running.request.s_q or chosen, running.remaining)
+            most = self.lengths.most(running.request.s_q, len(batch), context)
+            running.sequence.s_q = min(most, running.remaining)
+        trees = self._propose(batch)
+        free = {at: tree for at, tree in enumerate(trees) if batch[at].request.s_q == "auto"}
+        if any(free.values()):
+            expected = [batch[at].acceptance.expected(tree.probs) for at, tree in free.items()]
+            fixed = [running.sequence.s_q for at, running in enumerate(batch) if at not in free]
+            s_q = self.lengths.best(expected, fixed, context)
+            for at, tree in free.items():
+                trees[at] = tree.first(s_q - 1)
+        for at in free:
+            batch[at].sequence.s_q = 1 + len(trees[at])
+        return trees
 
     def _propose(self, batch: list[_Running]) -> list[DraftTree]:
         """One tree for each sequence; every speculator is asked once, for all of its sequences together."""
@@ -313,6 +325,7 @@ class Engine:
         outcomes: dict[str, list[Outcome]] = {}
         for running, each in zip(batch, judged, strict=True):
             verdict = each.verdict
+            running.acceptance.observe(verdict.tree, verdict.path)
             outcome = Outcome(running.sequence, verdict.tree, verdict.path, verdict.bonus, each.committed, each.top)
             outcomes.setdefault(running.request.method, []).append(outcome)
         for method, learnt in outcomes.items():

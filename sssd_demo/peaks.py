@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 
 import torch
 
+from sssd_demo.roofline import Profile
+
 CPU_SIDE, GPU_SIDE = 2048, 8192  # of the square matrices: long enough to reach the peak, short enough to wait for
 BUFFER_BYTES = 512 * 2**20  # larger than any last cache
 REPEATS = 4
+
+
+def with_peaks(profile: Profile, device: torch.device, dtype: torch.dtype) -> Profile:
+    """`profile` with both peaks of `device` measured anew."""
+    return replace(profile, flops=measure_flops(device, dtype), bandwidth=measure_bandwidth(device))
 
 
 def measure_flops(device: torch.device, dtype: torch.dtype) -> float:

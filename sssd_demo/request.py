@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from sssd_demo.errors import UserError
 from sssd_demo.sampling import Sampling
 from sssd_demo.trace import FinishReason
+
+# How many tokens the target processes of a sequence in a round, root included: a number, or a rule that finds one.
+# auto: what pays best, by measured times and running acceptance; knee: where the measured time of a forward bends;
+# roofline: the knee of the machine's peaks, shared by the batch.
+Rule = Literal["auto", "knee", "roofline"]
+Length = int | Rule
+RULES: tuple[Rule, ...] = get_args(Rule)
 
 MAX_S_Q = 64
 MAX_NEW_TOKENS = 4096
@@ -24,7 +32,7 @@ class Request:
     method: str
     max_new_tokens: int
     sampling: Sampling = Sampling()
-    s_q: int | None = None  # tokens the target processes per round, root included; None: chosen for the batch
+    s_q: Length = "auto"
     stores: tuple[str, ...] = ()  # names of the datastores to draw from
     end_tokens: frozenset[int] = frozenset()
     conversation: str | None = None  # requests of one conversation reuse each other's KV
@@ -45,9 +53,9 @@ class Finished:
     reused_tokens: int  # prompt tokens whose KV was still there from the conversation's last turn
 
 
-def check_lengths(max_new_tokens: int, s_q: int | None) -> None:
+def check_lengths(max_new_tokens: int, s_q: Length) -> None:
     """Raises `UserError` when an answer's length or its speculation length is out of range."""
     if not 1 <= max_new_tokens <= MAX_NEW_TOKENS:
         raise UserError(f"The answer's length must be 1 to {MAX_NEW_TOKENS} tokens, but is {max_new_tokens}.")
-    if s_q is not None and not 1 <= s_q <= MAX_S_Q:
-        raise UserError(f"The speculation length s_q must be 1 to {MAX_S_Q}, but is {s_q}.")
+    if s_q not in RULES and not (isinstance(s_q, int) and 1 <= s_q <= MAX_S_Q):
+        raise UserError(f"The speculation length s_q must be 1 to {MAX_S_Q} or {', '.join(RULES)}, but is {s_q}.")

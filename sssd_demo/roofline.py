@@ -101,7 +101,7 @@ def quick_probe(time_forward: TimeForward, *, budget_seconds: float = QUICK_SECO
     return Profile({(1, length, context): median(times) for length, times in timings.items()})
 
 
-def choose_s_q(profile: Profile, batch: int, context: int) -> int:
+def knee_s_q(profile: Profile, batch: int, context: int) -> int:
     """The tokens to process per sequence and round (root included) when `batch` sequences share a forward.
 
     The knee by measured time: the largest m up to `MAX_AUTO_S_Q` with T(batch, m) ≤ `FREE_RIDE` · T(batch, 1), at
@@ -112,7 +112,18 @@ def choose_s_q(profile: Profile, batch: int, context: int) -> int:
     # Asked in every round: a curve through six lengths costs far less than 32 full lookups.
     curve = {length: forward_time(profile, batch, length, context) for length in LENGTHS}
     limit = FREE_RIDE * curve[1]
-    return next((m for m in range(MAX_AUTO_S_Q, 1, -1) if _interpolate(curve, m) <= limit), 1)
+    return next((m for m in range(MAX_AUTO_S_Q, 1, -1) if interpolate(curve, m) <= limit), 1)
+
+
+def roofline_s_q(profile: Profile, batch: int, bytes_per_weight: int) -> int:
+    """The plain rule of arXiv 2411.05894: as many tokens per sequence as reach the knee, I_knee / batch.
+
+    A weight of w bytes is read once and serves two operations a token, so the knee stands at I_knee · w / 2 tokens.
+    Between 1 and `MAX_AUTO_S_Q`. Raises `ValueError` if the profile holds no peaks.
+    """
+    if profile.knee is None:
+        raise ValueError("the profile holds no peaks")
+    return max(1, min(MAX_AUTO_S_Q, int(profile.knee * bytes_per_weight / 2 / batch)))
 
 
 def forward_time(profile: Profile, batch: int, length: float, context: int) -> float:
@@ -123,17 +134,17 @@ def forward_time(profile: Profile, batch: int, length: float, context: int) -> f
     """
     if not profile.forward_seconds:
         raise ValueError("the profile holds no measured forward")
-    return _interpolate({at: _at_batch(rows, batch, length) for at, rows in profile.by_context.items()}, context)
+    return interpolate({at: _at_batch(rows, batch, length) for at, rows in profile.by_context.items()}, context)
 
 
 def _at_batch(rows: dict[int, dict[int, float]], batch: int, length: float) -> float:
     largest = max(rows)
     if batch > largest:
         length, batch = length * batch / largest, largest
-    return _interpolate({b: _interpolate(times, length) for b, times in rows.items()}, batch)
+    return interpolate({b: interpolate(times, length) for b, times in rows.items()}, batch)
 
 
-def _interpolate(points: dict[int, float], x: float) -> float:
+def interpolate(points: dict[int, float], x: float) -> float:
     """The value at `x` of the line through `points`; before the first it is level, after the last it goes on."""
     xs = sorted(points)
     if len(xs) == 1 or x <= xs[0]:

@@ -9,6 +9,7 @@ import torch
 
 from sssd_demo.engine import Engine
 from sssd_demo.errors import UserError
+from sssd_demo.length import LengthPlanner
 from sssd_demo.request import Request
 from sssd_demo.sampling import Sampling
 from sssd_demo.speculators.autoregressive import Autoregressive
@@ -36,10 +37,10 @@ class _Engines:
     def __init__(self):
         self.made = []
 
-    def __call__(self, *, rows=4, oracle=None, choose_s_q=lambda batch, context: 4):
+    def __call__(self, *, rows=4, oracle=None, lengths=None):
         target = Target(copy.deepcopy(MODEL), rows=rows, context_length=CONTEXT)
         speculators = {"autoregressive": Autoregressive(), "oracle": oracle or OracleSpeculator({})}
-        self.made.append(Engine(target, speculators, choose_s_q=choose_s_q))
+        self.made.append(Engine(target, speculators, lengths=lengths or LengthPlanner(bytes_per_weight=4)))
         return self.made[-1]
 
 
@@ -140,7 +141,7 @@ def test_an_unknown_method_is_refused_and_the_known_ones_are_listed(make_engine)
         make_engine().submit(Request((1,), "magic", 5))
 
 
-@pytest.mark.parametrize("bad", [{"max_new_tokens": 0}, {"s_q": 0}, {"s_q": 65}, {"prompt": ()}])
+@pytest.mark.parametrize("bad", [{"max_new_tokens": 0}, {"s_q": 0}, {"s_q": 65}, {"s_q": "long"}, {"prompt": ()}])
 def test_a_request_out_of_range_is_refused(bad):
     with pytest.raises(UserError):
         Request(**{"prompt": (1,), "method": "oracle", "max_new_tokens": 5} | bad)
@@ -273,38 +274,77 @@ def test_a_tree_larger_than_allowed_is_a_fault_of_the_method(make_engine):
         list(make_engine(oracle=TooMuch({})).submit(Request((1, 2), "oracle", 60, s_q=2)))
 
 
-def test_the_length_left_open_is_chosen_for_the_batch(make_engine):
-    asked = []
+class Planner(LengthPlanner):
+    """Drafts `drafted` tokens, keeps `kept` of them, and remembers what it was asked."""
 
-    def choose(batch, context):
-        asked.append((batch, context))
-        return 3
+    def __init__(self, drafted=8, kept=3):
+        super().__init__(bytes_per_weight=4)
+        self.drafted, self.kept = drafted, kept
+        self.asked = []
 
-    engine = make_engine(choose_s_q=choose)
-    rounds = list(engine.submit(Request((1, 2, 3), "oracle", 6)))
-    assert {round_.s_q for round_ in rounds[1:]} <= {1, 2, 3}
-    assert rounds[1].s_q == 3
-    assert asked[0] == (1, 4)
+    def most(self, length, batch, context):
+        return length if isinstance(length, int) else self.drafted
+
+    def best(self, expected, fixed, context):
+        self.asked.append((expected, fixed, context))
+        return self.kept
+
+
+class Full(OracleSpeculator):
+    """Always drafts as much as it may, and remembers how much that was."""
+
+    def __init__(self):
+        super().__init__({})
+        self.rng.randint = lambda low, high: high
+        self.allowed = []
+
+    def propose(self, sequences):
+        self.allowed += [sequence.s_q for sequence in sequences]
+        return super().propose(sequences)
+
+
+def test_an_open_length_is_chosen_after_drafting_and_the_tree_is_cut_to_it(make_engine):
+    lengths, oracle = Planner(), Full()
+    rounds = list(make_engine(lengths=lengths, oracle=oracle).submit(Request((1, 2, 3), "oracle", 40)))
+    assert oracle.allowed[0] == 8
+    assert {len(round_.tree) for round_ in rounds[1:-8]} == {2}
+    assert all(round_.s_q == 1 + len(round_.tree) for round_ in rounds[1:])
+    ((expected,), fixed, context) = lengths.asked[0]
+    assert (len(expected), fixed, context) == (8, [], 4)
+    assert expected[0] == 0 and expected[1] == pytest.approx(0.5), "at first a score is believed"
+
+
+def test_what_is_accepted_changes_what_is_expected(make_engine):
+    lengths = Planner()
+    list(make_engine(lengths=lengths, oracle=Full()).submit(Request((1, 2, 3), "oracle", 60)))
+    first, last = lengths.asked[0][0][0], lengths.asked[-1][0][0]
+    assert last[1] < first[1] / 2, "random drafts are hardly ever accepted, and that must be noticed"
+
+
+def test_a_rule_other_than_auto_cuts_nothing(make_engine):
+    lengths = Planner(drafted=6)
+    rounds = list(make_engine(lengths=lengths, oracle=Full()).submit(Request((1, 2, 3), "oracle", 40, s_q="knee")))
+    assert len(rounds[1].tree) == 5 and rounds[1].s_q == 6
+    assert not lengths.asked
 
 
 def test_the_length_is_chosen_once_a_round_for_all_that_leave_it_open(make_engine):
-    asked = []
     gate = threading.Event()
 
-    class Slow(OracleSpeculator):
+    class Slow(Full):
         def propose(self, sequences):
             gate.wait(10)
             return super().propose(sequences)
 
-    def choose(batch, context):
-        asked.append(batch)
-        return 3
-
-    engine = make_engine(choose_s_q=choose, oracle=Slow({}))
-    streams = [engine.submit(Request((token,), "oracle", 20)) for token in (1, 2, 3)]
+    lengths = Planner()
+    engine = make_engine(lengths=lengths, oracle=Slow())
+    streams = [engine.submit(Request((token,), "oracle", 20)) for token in (1, 2)]
+    streams.append(engine.submit(Request((3,), "oracle", 20, s_q=5)))
     gate.set()
-    starts = {round_.start_ms for stream in streams for round_ in stream if round_.index}
-    assert len(asked) == len(starts)
+    starts = {round_.start_ms for stream in streams[:2] for round_ in stream if round_.index and len(round_.tree)}
+    list(streams[2])
+    assert len(lengths.asked) == len(starts)
+    assert [5] in [fixed for _, fixed, _ in lengths.asked]
 
 
 def test_round_zero_is_the_prefill_and_times_follow_each_other(make_engine):

@@ -9,8 +9,8 @@ from sssd_demo.roofline import (
     MAX_AUTO_S_Q,
     Point,
     Profile,
-    choose_s_q,
     forward_time,
+    knee_s_q,
     probe,
     quick_probe,
 )
@@ -31,23 +31,23 @@ class Machine:
 def test_the_length_is_the_longest_that_a_fifth_more_time_buys():
     profile = probe(Machine(knee=16))
     # T(1, m) = m / 16 of T(1, 1) beyond 16: 1.2 · 16 = 19.2
-    assert choose_s_q(profile, 1, 64) == 19
-    assert choose_s_q(profile, 2, 64) == 9
-    assert choose_s_q(profile, 4, 64) == 4
+    assert knee_s_q(profile, 1, 64) == 19
+    assert knee_s_q(profile, 2, 64) == 9
+    assert knee_s_q(profile, 4, 64) == 4
 
 
 def test_a_full_machine_is_not_speculated_on():
     profile = probe(Machine(knee=1))
-    assert choose_s_q(profile, 1, 64) == 1
-    assert choose_s_q(profile, 32, 512) == 1
+    assert knee_s_q(profile, 1, 64) == 1
+    assert knee_s_q(profile, 32, 512) == 1
 
 
 def test_the_length_is_capped():
-    assert choose_s_q(probe(Machine(knee=10_000)), 1, 64) == MAX_AUTO_S_Q
+    assert knee_s_q(probe(Machine(knee=10_000)), 1, 64) == MAX_AUTO_S_Q
 
 
 def test_nothing_measured_means_no_speculation():
-    assert choose_s_q(Profile({}), 1, 64) == 1
+    assert knee_s_q(Profile({}), 1, 64) == 1
     with pytest.raises(ValueError, match="no measured forward"):
         forward_time(Profile({}), 1, 1, 64)
 
@@ -64,13 +64,13 @@ def test_time_is_linear_between_measured_points_and_beyond_the_last():
 
 def test_a_batch_between_two_measured_ones_lies_between_them():
     profile = probe(Machine(knee=16))
-    assert choose_s_q(profile, 4, 64) <= choose_s_q(profile, 3, 64) <= choose_s_q(profile, 2, 64)
+    assert knee_s_q(profile, 4, 64) <= knee_s_q(profile, 3, 64) <= knee_s_q(profile, 2, 64)
 
 
 def test_with_one_sequence_measured_a_batch_is_taken_as_one_long_sequence():
     profile = quick_probe(Machine(knee=16))
-    assert choose_s_q(profile, 1, 64) == 19
-    assert choose_s_q(profile, 2, 512) == 9
+    assert knee_s_q(profile, 1, 64) == 19
+    assert knee_s_q(profile, 2, 512) == 9
 
 
 def test_the_probe_measures_every_point_and_warms_up_each():

@@ -16,6 +16,7 @@ from sssd_demo.questions import Question, read_questions
 if TYPE_CHECKING:
     from sssd_demo.bench.figures import Sample
     from sssd_demo.bench.lanes import Lane
+    from sssd_demo.request import Length
     from sssd_demo.service import Service, Settings
 
 COLUMNS = {
@@ -42,8 +43,8 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--s-q",
         type=_lengths,
-        default=[None],
-        metavar="auto|N,…",
+        default=["auto"],
+        metavar="auto|knee|roofline|N,…",
         dest="lengths",
         help="tokens verified per round; of several, each is measured, as METHOD@N",
     )
@@ -68,6 +69,11 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.bench.runner import measure
 
     with open_service(args) as service:
+        if args.batch > service.engine.capacity:
+            raise UserError(
+                f"This machine decodes at most {service.engine.capacity} answers at once, so --batch {args.batch} would"
+                " measure the queue; please choose a smaller one."
+            )
         outcome = measure(
             [_lane(name, service, one) for name, one in settings.items()],
             questions,
@@ -122,7 +128,7 @@ def _settings(args: argparse.Namespace) -> dict[str, Settings]:
         elif method != BASELINE:
             lengths = [s_q(length)] if length else args.lengths
             for one in lengths:
-                lane = name if len(lengths) == 1 else f"{name}@{one or 'auto'}"
+                lane = name if len(lengths) == 1 else f"{name}@{one}"
                 lanes[lane] = settings_from(args, method=method, s_q=one)
     return lanes
 
@@ -175,7 +181,7 @@ def _told(
         "turns": args.turns,
         "repeats": args.repeats,
         "batch": args.batch,
-        "s_q": {name: one.s_q or "auto" for name, one in settings.items() if name not in (BASELINE, LIBRARY)},
+        "s_q": {name: one.s_q for name, one in settings.items() if name not in (BASELINE, LIBRARY)},
         "max_new_tokens": common.max_new_tokens,
         "temperature": common.temperature,
         "top_k": common.top_k,
@@ -208,5 +214,5 @@ def _names(text: str) -> list[str]:
     return names
 
 
-def _lengths(text: str) -> list[int | None]:
+def _lengths(text: str) -> list[Length]:
     return [s_q(part.strip()) for part in text.split(",")]

@@ -23,7 +23,11 @@ def add_parser(subparsers: Any) -> None:
     add_model_options(parser)
     add_answer_options(parser)
     parser.add_argument(
-        "--s-q", type=s_q, metavar="auto|N", default=argparse.SUPPRESS, help="tokens verified per round, root included"
+        "--s-q",
+        type=s_q,
+        metavar="auto|knee|roofline|N",
+        default=argparse.SUPPRESS,
+        help="tokens verified per round, root included",
     )
     parser.add_argument("--raw", action="store_true", help="continue the text itself, without the chat template")
     parser.add_argument("--trace", type=Path, metavar="FILE", help="keep every round in this file")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sssd_demo.errors import UserError
 
 if TYPE_CHECKING:  # the service imports torch, which --help need not wait for
+    from sssd_demo.request import Length
     from sssd_demo.service import Service, Settings
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
@@ -74,14 +75,17 @@ def _show_progress(stage: str, fraction: float | None) -> None:
         print(f"\r\033[K{stage}{'' if fraction is None else f' {fraction:.0%}'}", end="", file=sys.stderr, flush=True)
 
 
-def s_q(text: str) -> int | None:
-    """A speculation length: `auto` (None) or a number of tokens."""
-    if text == "auto":
-        return None
+def s_q(text: str) -> Length:
+    """A speculation length: a rule's name or a number of tokens."""
+    from sssd_demo.request import RULES
+
+    for rule in RULES:
+        if text == rule:
+            return rule
     try:
         return int(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"must be auto or a whole number, but is {text!r}") from error
+        raise argparse.ArgumentTypeError(f"must be {', '.join(RULES)} or a whole number, but is {text!r}") from error
 
 
 def store_name(text: str) -> str | None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sssd_demo.cli.options import add_model_options, open_service
-from sssd_demo.roofline import BATCHES, CONTEXTS, Point, Profile, choose_s_q, probe
+from sssd_demo.roofline import BATCHES, CONTEXTS, Point, Profile, knee_s_q, probe
 
 if TYPE_CHECKING:
     from sssd_demo.models import LoadedModel
@@ -43,7 +42,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
                 f"{batch}×{length}@{context}": 1000 * seconds
                 for (batch, length, context), seconds in profile.forward_seconds.items()
             },
-            "s_q": {str(batch): choose_s_q(profile, batch, TYPICAL_CONTEXT) for batch in batches},
+            "s_q": {str(batch): knee_s_q(profile, batch, TYPICAL_CONTEXT) for batch in batches},
         }
 
 
@@ -71,12 +70,11 @@ def show(result: dict[str, Any]) -> str:
 
 def _measure(target: Target, batches: list[int], model: LoadedModel) -> Profile:
     """On the engine's thread, so with its threads."""
-    from sssd_demo.peaks import measure_bandwidth, measure_flops
+    from sssd_demo.peaks import with_peaks
 
     contexts = [context for context in CONTEXTS if context < target.context_length]
     profile = probe(target.time_forward, batches=batches, contexts=contexts, report=_tell)
-    flops, bandwidth = measure_flops(model.device, model.model.dtype), measure_bandwidth(model.device)
-    return replace(profile, flops=flops, bandwidth=bandwidth)
+    return with_peaks(profile, model.device, model.model.dtype)
 
 
 def _tell(point: Point) -> None:

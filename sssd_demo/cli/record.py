@@ -27,7 +27,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--questions", required=True, metavar="FILE", help="lines of question_id, category, turns")
     parser.add_argument("--out", required=True, type=Path, metavar="PATH", help="a folder, or a file named .jsonl")
     parser.add_argument("--method", metavar="M", default=argparse.SUPPRESS, help="how to draft (default: sssd)")
-    parser.add_argument("--s-q", type=s_q, metavar="auto|N", default=argparse.SUPPRESS, help="tokens per round")
+    parser.add_argument(
+        "--s-q", type=s_q, metavar="auto|knee|roofline|N", default=argparse.SUPPRESS, help="tokens per round"
+    )
     parser.add_argument("--limit", type=positive, metavar="N", help="so many questions, spread over the categories")
     parser.add_argument(
         "--batch", type=positive, default=DEFAULT_AHEAD, metavar="B", help="questions handed to the engine at once"
@@ -59,6 +61,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
                 else:
                     recording.keep(question, outcome)
                 print(f"{done} of {len(missing)}", file=sys.stderr, flush=True)
+    if len(skipped) == len(questions):
+        raise UserError(f"No question could be answered: {next(iter(skipped.values()))}")
     return {
         "out": str(args.out),
         "recorded": len(missing) - len(skipped),

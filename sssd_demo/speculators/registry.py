@@ -7,11 +7,16 @@ from collections.abc import Callable
 from sssd_demo.speculators.autoregressive import Autoregressive
 from sssd_demo.speculators.protocol import Speculator
 from sssd_demo.speculators.sssd import Sssd
-from sssd_demo.sssd.datastore import Datastore
+from sssd_demo.sssd.constants import FAITHFUL
+from sssd_demo.sssd.drafter import Store
 
-METHODS = ("autoregressive", "sssd")
+METHODS = ("autoregressive", "sssd", "sssd-faithful")
 
 
-def make_speculators(open_store: Callable[[str], Datastore]) -> dict[str, Speculator]:
-    """One speculator for each of `METHODS`; `open_store` gives a datastore by its name."""
-    return {"autoregressive": Autoregressive(), "sssd": Sssd(open_store)}
+def make_speculators(open_store: Callable[[str], Store]) -> dict[str, Speculator]:
+    """One speculator for each of `METHODS`; `open_store` gives a store by its name."""
+    return {
+        "autoregressive": Autoregressive(),
+        "sssd": Sssd(open_store),
+        "sssd-faithful": Sssd(open_store, FAITHFUL),
+    }

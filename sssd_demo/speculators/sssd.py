@@ -7,22 +7,20 @@ from collections.abc import Sequence as Seq
 
 from sssd_demo.speculators.protocol import Outcome, Sequence
 from sssd_demo.sssd.constants import DEFAULT, Settings
-from sssd_demo.sssd.datastore import Datastore
-from sssd_demo.sssd.drafter import Drafter
+from sssd_demo.sssd.drafter import Drafter, Store
 from sssd_demo.trace import DraftTree
 
 
 class Sssd:
     """One drafter for each sequence, gone when the sequence ends; only the stores outlive it, and are only read.
 
-    `open_store` gives the datastore of a name, or raises `UserError`, as then does `begin`.
+    `open_store` gives the store of a name, which may grow meanwhile, or raises `UserError`, as then does `begin`.
     """
 
-    learns_from_top = True
-
-    def __init__(self, open_store: Callable[[str], Datastore], settings: Settings = DEFAULT) -> None:
+    def __init__(self, open_store: Callable[[str], Store], settings: Settings = DEFAULT) -> None:
         self._open_store = open_store
         self._settings = settings
+        self.learns_from_top = settings.combine == "blend" and settings.recycled_weight > 0
         self._drafters: dict[int, Drafter] = {}
 
     def begin(self, sequence: Sequence) -> None:
@@ -36,7 +34,7 @@ class Sssd:
 
     def observe(self, outcomes: Seq[Outcome]) -> None:
         for outcome in outcomes:
-            self._drafters[outcome.sequence.id].update(outcome.sequence.tokens)
+            self._drafters[outcome.sequence.id].update(outcome.sequence.tokens, outcome.top)
 
     def end(self, sequence: Sequence) -> None:
         self._drafters.pop(sequence.id, None)  # absent if `begin` failed

@@ -15,7 +15,8 @@ back-off level, and how equal scores at equal depth are ordered.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,24 @@ class Settings:
 
     longest_match: int = 4  # authors: query length; all m = 4…1 for the trie, back-off from 4 for the datastore
     window: int = 8  # authors: what the trie learns at each position, the match included
+    lag: bool = True  # authors: the trie learns an answer's window once it is full
+    samples: int = 100  # authors: continuations looked at per back-off level
+    enough_samples: int = 50  # authors: with fewer, the oldest query token is dropped and the search repeated
+    max_children: int = 5  # authors; replay: it limits a source's node, but not the datastore's first tokens
+
+    combine: Literal["larger", "blend"] = "larger"  # authors: of two scores for one token the larger holds (merge.py)
+    # for "larger"
     prompt_weight: float = 0.6  # authors: the prompt source is over-confident …
     decay_base: float = 0.6  # authors: … the more so the further it looks ahead …
     decay_per_matched_token: float = 0.1  # authors: … and the shorter its match
     datastore_weight: float = 1.0  # authors: count ratios of the datastore are believed as they are
-    samples: int = 100  # authors: continuations looked at per back-off level
-    enough_samples: int = 50  # authors: with fewer, the oldest query token is dropped and the search repeated
-    max_children: int = 5  # authors; replay: it limits a source's node, but not the datastore's first tokens
+    # for "blend" (blend.py)
+    prompt_doubt: float = 1.0
+    datastore_doubt: float = 3.0
+    recycled_weight: float = 0.9
+    cutoff: float = 0.0
+    prompt: bool = True
+    datastore: bool = True
 
     def decay(self, match_length: int) -> float:
         """γ(m): the factor on a prompt candidate's score for each token beyond the first."""
@@ -48,5 +60,5 @@ class Settings:
 
 
 FAITHFUL = Settings()  # the authors' algorithm and constants
-DEFAULT = FAITHFUL
+DEFAULT = replace(FAITHFUL, longest_match=6, window=16, lag=False, combine="blend")
 SETTINGS = {"faithful": FAITHFUL, "default": DEFAULT}

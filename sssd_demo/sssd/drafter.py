@@ -3,40 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
+from sssd_demo.sssd.blend import Evidence, blend
 from sssd_demo.sssd.constants import Settings
-from sssd_demo.sssd.datastore import Datastore
 from sssd_demo.sssd.merge import Seed, merge
-from sssd_demo.sssd.sampled import look_up
-from sssd_demo.sssd.trie import PromptTrie
-from sssd_demo.trace import EMPTY_TREE, DraftTree
+from sssd_demo.sssd.recycled import Recycled
+from sssd_demo.sssd.sampled import SampledNode, look_up
+from sssd_demo.sssd.sub_index import SubIndex
+from sssd_demo.sssd.trie import PromptTrie, TrieNode
+from sssd_demo.trace import EMPTY_TREE, DraftTree, Top
+
+
+class Store(Protocol):
+    """Past text that may have grown since the last draft."""
+
+    @property
+    def sub_indices(self) -> tuple[SubIndex, ...]: ...
 
 
 class Drafter:
     """Knows one conversation; shares nothing but the stores, which it only reads."""
 
-    def __init__(self, prompt: Sequence[int], stores: Sequence[Datastore], settings: Settings) -> None:
-        self._trie = PromptTrie(prompt, settings.window)
-        self._sub_indices = [sub_index for store in stores for sub_index in store.sub_indices]
+    def __init__(self, prompt: Sequence[int], stores: Sequence[Store], settings: Settings) -> None:
+        self._trie = PromptTrie(prompt, settings.window, lag=settings.lag)
+        self._recycled = Recycled()
+        self._stores = stores
         self._settings = settings
 
-    def update(self, tokens: Sequence[int]) -> None:
-        """Learn what was written since the last call; `tokens` is the whole conversation so far."""
+    def update(self, tokens: Sequence[int], top: Sequence[Top] = ()) -> None:
+        """Learn what was written since the last call; `tokens` is the whole conversation so far.
+
+        `top` is what the target held likely at the places of the last tokens, one entry each.
+        """
         self._trie.update(tokens)
+        self._recycled.learn(tokens, top)
 
     def draft(self, tokens: Sequence[int], s_q: int) -> DraftTree:
         """At most `s_q` - 1 candidates for what follows `tokens`, the whole conversation so far."""
-        if s_q <= 1:
+        if s_q <= 1 or not tokens:
             return EMPTY_TREE
         settings = self._settings
         recent = tokens[-settings.longest_match :]
+        matches = list(self._trie.matches(recent, settings.longest_match)) if settings.prompt else []
+        sub_indices = [sub_index for store in self._stores for sub_index in store.sub_indices]
+        sampled = look_up(sub_indices, recent, s_q, settings) if settings.datastore else None
+        if settings.combine == "larger":
+            return merge(self._seeds(matches, sampled, s_q), s_q, settings.children_cap(s_q))
+        return blend(self._evidence(matches, sampled), self._recycled.after, tuple(recent[-2:]), s_q, settings)
+
+    def _seeds(self, matches: Sequence[tuple[int, TrieNode]], sampled: SampledNode | None, s_q: int) -> Sequence[Seed]:
+        settings = self._settings
         cap = settings.children_cap(s_q)
         seeds = [
             Seed(node, settings.prompt_weight, settings.decay(length), first_cap=cap, match_length=length)
-            for length, node in self._trie.matches(recent, settings.longest_match)
+            for length, node in matches
         ]
-        sampled = look_up(self._sub_indices, recent, s_q, settings)
         if sampled is not None:
             # The first tokens have no cap of their own; more than the budget could not be attached anyway.
             seeds.append(Seed(sampled, settings.datastore_weight, decay=1.0, first_cap=s_q - 1))
-        return merge(seeds, s_q, cap)
+        return seeds
+
+    def _evidence(self, matches: Sequence[tuple[int, TrieNode]], sampled: SampledNode | None) -> Sequence[Evidence]:
+        """Least trusted first: other texts, then this conversation, shorter matches before longer ones."""
+        settings = self._settings
+        evidence = []
+        if sampled is not None:
+            evidence.append(Evidence(sampled, sampled.match_length, settings.datastore_doubt))
+        evidence += [Evidence(node, length, settings.prompt_doubt) for length, node in reversed(matches)]
+        return evidence

@@ -1,4 +1,4 @@
-"""Answers kept as token ids: JSON lines `{prompt: [ids], output: [ids]}`."""
+"""Answers kept as token ids: JSON lines `{prompt: [ids], output: [ids], category, top}`, the last two if known."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sssd_demo.errors import UserError
+from sssd_demo.trace import Top
 
 MAX_TOKEN_ID = 2**31 - 1
 
@@ -18,10 +19,12 @@ class RecordedAnswer:
 
     prompt: tuple[int, ...]
     output: tuple[int, ...]
+    category: str = ""
+    top: tuple[Top, ...] = ()  # what the target held likely at each position of the output, where that was kept
 
 
 def read_recorded_answers(path: Path, vocab_size: int = MAX_TOKEN_ID + 1) -> list[RecordedAnswer]:
-    """All answers in a file. `prompt` may be left out; keys other than it and `output` are ignored.
+    """All answers in a file. All keys but `output` may be left out; unknown ones are ignored.
 
     Raises `UserError` that names the file and the line that is wrong, also for an id not below `vocab_size`.
     """
@@ -44,9 +47,33 @@ def _answer(line: str, where: str, vocab_size: int) -> RecordedAnswer:
         raise UserError(f"{where}: this is not a JSON object.") from error
     if not isinstance(data, dict) or "output" not in data:
         raise UserError(f'{where}: a JSON object with a list "output" of token ids is expected.')
+    output = _ids(data["output"], "output", where, vocab_size)
     return RecordedAnswer(
-        _ids(data.get("prompt", []), "prompt", where, vocab_size), _ids(data["output"], "output", where, vocab_size)
+        prompt=_ids(data.get("prompt", []), "prompt", where, vocab_size),
+        output=output,
+        category=str(data.get("category", "")),
+        top=_tops(data.get("top", []), len(output), where, vocab_size),
     )
+
+
+def _tops(value: object, positions: int, where: str, vocab_size: int) -> tuple[Top, ...]:
+    if not value:
+        return ()
+    wrong = UserError(
+        f'{where}: "top" must hold a list of [id, probability] for each of the {positions} output tokens.'
+    )
+    if not isinstance(value, list) or len(value) != positions:
+        raise wrong
+    tops = []
+    for pairs in value:
+        try:
+            tokens, probs = zip(*pairs, strict=True) if pairs else ((), ())
+        except (TypeError, ValueError) as error:
+            raise wrong from error
+        if not all(type(p) in (int, float) and 0 <= p <= 1 for p in probs):
+            raise wrong
+        tops.append(Top(_ids(list(tokens), "top", where, vocab_size), tuple(map(float, probs))))
+    return tuple(tops)
 
 
 def _ids(value: object, key: str, where: str, vocab_size: int) -> tuple[int, ...]:

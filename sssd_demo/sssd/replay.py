@@ -16,8 +16,7 @@ from statistics import median, quantiles
 
 from sssd_demo.errors import UserError
 from sssd_demo.sssd.constants import Settings
-from sssd_demo.sssd.datastore import Datastore
-from sssd_demo.sssd.drafter import Drafter
+from sssd_demo.sssd.drafter import Drafter, Store
 from sssd_demo.sssd.recorded_answers import RecordedAnswer
 from sssd_demo.trace import ROOT, DraftTree
 
@@ -47,7 +46,7 @@ class Replayed:
 
 def replay(
     answers: Iterable[RecordedAnswer],
-    stores: Sequence[Datastore],
+    stores: Sequence[Store],
     s_q: int,
     settings: Settings,
     clock: Callable[[], float],
@@ -64,9 +63,12 @@ def replay(
         drafter = Drafter(answer.prompt, stores, settings)
         whole = answer.prompt + answer.output
         known = list(answer.prompt)
+        accepted = 0
         while len(known) < len(whole):
+            written = len(known) - len(answer.prompt)
+            top = answer.top[written - accepted - 1 : written] if written else ()
             started = clock()
-            drafter.update(known)
+            drafter.update(known, top)
             tree = drafter.draft(known, s_q)
             draft_ms.append(1000 * (clock() - started))
             accepted = accepted_length(tree, whole[len(known) :])

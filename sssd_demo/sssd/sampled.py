@@ -19,7 +19,7 @@ Sample = tuple[int, list[int]]  # (tokens that matched, what followed)
 class SampledNode:
     """The samples whose continuations start with the tokens on the way from the root; longest matches first."""
 
-    __slots__ = ("_depth", "_samples", "count", "match_length", "token")
+    __slots__ = ("_children", "_depth", "_samples", "count", "match_length", "token")
 
     source: Source = "datastore"
 
@@ -29,9 +29,23 @@ class SampledNode:
         self.match_length = samples[0][0]
         self._depth = depth
         self._samples = samples
+        self._children: dict[int, SampledNode] | None = None
 
     def best_children(self, cap: int) -> Sequence[SampledNode]:
         """The `cap` most frequent next tokens; equally frequent ones in the order of their first sample."""
+        return list(self.children().values())[:cap]
+
+    def child(self, token: int) -> SampledNode | None:
+        """The samples that go on with `token`, if there are any."""
+        return self.children().get(token)
+
+    def children(self) -> dict[int, SampledNode]:
+        """What follows, by token, the most frequent first."""
+        if self._children is None:
+            self._children = self._sorted_by_next_token()
+        return self._children
+
+    def _sorted_by_next_token(self) -> dict[int, SampledNode]:
         depth = self._depth
         by_token: dict[int, list[Sample]] = {}
         for sample_ in self._samples:
@@ -45,7 +59,7 @@ class SampledNode:
         groups = list(by_token.items())
         if len(groups) > 1:
             groups.sort(key=lambda group: len(group[1]), reverse=True)
-        return [SampledNode(token, depth + 1, samples) for token, samples in groups[:cap]]
+        return {token: SampledNode(token, depth + 1, samples) for token, samples in groups}
 
 
 def look_up(sub_indices: Sequence[SubIndex], tokens: Sequence[int], s_q: int, settings: Settings) -> SampledNode | None:

@@ -35,6 +35,20 @@ class TrieNode:
             self._unspelt = ()
         return self._children
 
+    def child(self, token: int) -> TrieNode | None:
+        """The run that goes on with `token`, if it was seen."""
+        return self.children().get(token)
+
+    def extended(self, token: int, source: Source) -> TrieNode:
+        """The run that goes on with `token`, which has just been seen once more."""
+        children = self.children()
+        child = children.get(token)
+        if child is None:
+            child = children[token] = TrieNode(token, source)
+        else:
+            child.count += 1
+        return child
+
     def best_children(self, cap: int) -> Sequence[TrieNode]:
         """The `cap` most frequent next tokens; equally frequent ones in the order in which they were first seen."""
         children = list(self.children().values())
@@ -46,21 +60,48 @@ class TrieNode:
 class PromptTrie:
     """Counts of every run of at most `window` tokens in one conversation.
 
-    A window starts at every position: in the prompt it is cut at the prompt's end; in the answer it is entered once
-    it is full, so the newest `window - 1` tokens are not known yet (authors of arXiv 2411.05894). No window holds
-    both prompt and answer, so a node's source is exact. Entering costs at most `window` steps a token, whatever
-    the text repeats; a step adds 1 to one node's count.
+    A window starts at every position. Without `lag`, every token is known as soon as it is written. With it, windows
+    are entered as the authors of arXiv 2411.05894 do: in the prompt cut at the prompt's end; in the answer once they
+    are full, so the newest `window - 1` tokens are not known yet; and no window holds both prompt and answer.
+
+    A node's source is where the last token of its run was seen first. Entering costs at most `window` steps a token,
+    whatever the text repeats; a step adds 1 to one node's count.
     """
 
-    def __init__(self, prompt: Sequence[int], window: int) -> None:
+    def __init__(self, prompt: Sequence[int], window: int, *, lag: bool) -> None:
         self.root = TrieNode(token=-1, source="prompt")
         self._window = window
-        self._next_start = len(prompt)
+        self._lag = lag
+        self._next_start = self._known = len(prompt)
         for start in range(len(prompt)):
             self._enter(tuple(prompt[start : start + window]), "prompt")
+        # The ends of the windows that the next token still belongs to, longest first.
+        self._unfinished = [] if lag else [self._end(prompt[start:]) for start in self._starts(len(prompt))]
 
     def update(self, tokens: Sequence[int]) -> None:
-        """Enter the windows that are now complete; `tokens` is the whole conversation, grown since the last call."""
+        """Enter what is new; `tokens` is the whole conversation, grown since the last call."""
+        if self._lag:
+            self._enter_full_windows(tokens)
+        else:
+            for token in tokens[self._known :]:
+                self._extend_windows(token)
+            self._known = len(tokens)
+
+    def _starts(self, length: int) -> range:
+        """Where the windows started that one more token after `length` ones still belongs to."""
+        return range(max(0, length - self._window + 1), length)
+
+    def _end(self, run: Sequence[int]) -> TrieNode:
+        node = self.root
+        for token in run:
+            node = node.children()[token]
+        return node
+
+    def _extend_windows(self, token: int) -> None:
+        ends = [node.extended(token, "output") for node in (*self._unfinished, self.root)]
+        self._unfinished = ends[-(self._window - 1) :] if self._window > 1 else []
+
+    def _enter_full_windows(self, tokens: Sequence[int]) -> None:
         while self._next_start + self._window <= len(tokens):
             self._enter(tuple(tokens[self._next_start : self._next_start + self._window]), "output")
             self._next_start += 1

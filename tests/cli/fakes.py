@@ -13,7 +13,7 @@ from sssd_demo.profile_file import ProfileKey
 from sssd_demo.request import Finished
 from sssd_demo.service import Settings
 from sssd_demo.text import StreamDecoder, Text
-from sssd_demo.trace import EMPTY_VERIFIED_TREE, ROOT, Fate, FinishReason, Law, Round, Source, Trace, VerifiedTree
+from sssd_demo.trace import EMPTY_VERIFIED_TREE, ROOT, Fate, FinishReason, Law, Round, Source, Top, Trace, VerifiedTree
 
 CONTEXT = 200
 
@@ -71,13 +71,14 @@ class FakeStores:
 class FakeAnswer:
     """Answers with `script`, its first byte from the prefill and then `step` bytes a round of 10 ms."""
 
-    def __init__(self, trace: Trace, script: bytes, step: int, limit: int) -> None:
+    def __init__(self, trace: Trace, script: bytes, step: int, limit: int, keep_top: bool = False) -> None:
         self.trace = trace
         self.cancelled = False
         self.finished: Finished | None = None
         self._tokens = (*script, 0)[:limit]
         self._reason: FinishReason = "end_of_text" if len(self._tokens) > len(script) else "length"
         self._step = step
+        self._keep_top = keep_top
 
     def __iter__(self) -> Iterator[Round]:
         pieces = [self._tokens[:1]]
@@ -94,6 +95,7 @@ class FakeAnswer:
                 bonus=committed[-1],
                 bonus_prob=1.0,
                 committed=committed,
+                top=tuple(Top((token, 0), (0.75, 0.25)) for token in committed) if self._keep_top else (),
             )
             self.trace = self.trace.with_round(round_, {token: bytes([token]) for token in committed})
             yield round_
@@ -137,7 +139,15 @@ class FakeService:
         self.answers_given: list[FakeAnswer] = []
         self.closed = False
 
-    def ask(self, messages: Any, settings: Settings, *, conversation: str | None = None, raw: bool = False) -> Any:
+    def ask(
+        self,
+        messages: Any,
+        settings: Settings,
+        *,
+        conversation: str | None = None,
+        raw: bool = False,
+        keep_top: bool = False,
+    ) -> Any:
         prompt = messages if raw else messages[-1]["content"]
         self.asked.append((prompt, settings, raw))
         if len(prompt) > CONTEXT:
@@ -155,7 +165,7 @@ class FakeService:
         )
         step = 1 if settings.method == "autoregressive" else self.step
         script = self.answers.get(settings.method, prompt.encode())
-        self.answers_given.append(FakeAnswer(trace, script, step, settings.max_new_tokens))
+        self.answers_given.append(FakeAnswer(trace, script, step, settings.max_new_tokens, keep_top))
         return self.answers_given[-1]
 
     def profile_key(self) -> ProfileKey:

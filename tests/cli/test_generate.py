@@ -60,7 +60,7 @@ def test_settings_reach_the_service(service, run_json):
 def test_auto_and_none_are_words(service, run_json):
     run_json("generate", "x", "--s-q", "auto", "--datastore", "none")
     [(_, settings, _)] = service.asked
-    assert settings.s_q is None
+    assert settings.s_q == "auto"
     assert settings.datastore is None
 
 
@@ -80,7 +80,7 @@ def test_the_prompt_can_come_from_standard_input(service, run_json, monkeypatch)
         (["  "], "prompt is empty"),
         (["x" * 300], "300 tokens, but the context holds 200"),
         (["\udcff"], "not valid UTF-8"),
-        (["x", "--s-q", "many"], "auto or a whole number"),
+        (["x", "--s-q", "many"], "auto, knee, roofline or a whole number"),
         (["x", "--temperature", "hot"], "invalid float value"),
         (["x", "--preset", "a", "--model", "b"], "not allowed with"),
         (["x", "--dtype", "int8"], "invalid choice"),

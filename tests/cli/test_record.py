@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from sssd_demo.cli import main
 from sssd_demo.trace_file import load
 
 
@@ -23,6 +24,7 @@ def test_a_file_of_lines_holds_token_ids_and_the_category(service, questions, ru
         "category": "roleplay",
         "prompt": list(b"Be a tree."),
         "output": [*b"Be a tree.", 0],
+        "top": [[[token, 0.75], [0, 0.25]] for token in (*b"Be a tree.", 0)],
     }
 
 
@@ -73,6 +75,20 @@ def test_places_that_hold_something_else_are_refused(service, questions, refusal
         assert (tmp_path / "notes.jsonl").read_text() == text
     assert (tmp_path / "notes").read_text() == "mine"
     assert service.asked == []
+
+
+def test_a_path_below_a_folder_that_is_not_there_makes_none(service, questions, refusal, tmp_path: Path):
+    for out in ("nope/a.jsonl", "nope/traces"):
+        assert "there is no folder" in refusal("record", "--questions", questions, "--out", tmp_path / out)
+    assert not (tmp_path / "nope").exists()
+    assert service.asked == []
+
+
+def test_when_no_question_at_all_could_be_answered_the_command_fails(service, tmp_path: Path, capsys):
+    path = tmp_path / "long.jsonl"
+    path.write_text(json.dumps({"question_id": 1, "category": "qa", "turns": ["x" * 300]}) + "\n")
+    assert main(["record", "--questions", str(path), "--out", str(tmp_path / "a.jsonl")]) == 2
+    assert "No question could be answered" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_a_missing_question_file_is_named(service, refusal, tmp_path: Path):

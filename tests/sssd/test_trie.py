@@ -22,7 +22,7 @@ def test_every_run_is_counted_and_credited_to_the_text_that_had_it_first():
         window = rng.randint(1, 8)
         text = [rng.randrange(3) for _ in range(rng.randint(0, 40))]
         cut = rng.randint(0, len(text))
-        trie = PromptTrie(text[:cut], window)
+        trie = PromptTrie(text[:cut], window, lag=True)
         for length in sorted(rng.sample(range(cut, len(text) + 1), rng.randint(0, min(3, len(text) - cut)))):
             trie.update(text[:length])  # rounds of any size, perhaps with none
         trie.update(text)
@@ -36,7 +36,7 @@ def test_every_run_is_counted_and_credited_to_the_text_that_had_it_first():
 
 
 def test_all_suffix_matches_are_found_longest_first():
-    trie = PromptTrie([1, 2, 3, 4, 5, 9, 3, 4, 5], window=8)
+    trie = PromptTrie([1, 2, 3, 4, 5, 9, 3, 4, 5], window=8, lag=True)
     assert [(length, node.count) for length, node in trie.matches([1, 2, 3, 4, 5], longest=4)] == [
         (4, 1),
         (3, 2),
@@ -49,14 +49,14 @@ def test_all_suffix_matches_are_found_longest_first():
 
 
 def test_the_most_frequent_child_comes_first_and_equal_ones_as_first_seen():
-    trie = PromptTrie([1, 5, 1, 3, 1, 4, 1, 3], window=2)
+    trie = PromptTrie([1, 5, 1, 3, 1, 4, 1, 3], window=2, lag=True)
     ((_, node),) = trie.matches([1], longest=4)
     assert [(child.token, child.count) for child in node.best_children(5)] == [(3, 2), (5, 1), (4, 1)]
     assert [child.token for child in node.best_children(2)] == [3, 5]
 
 
 def test_the_answer_is_known_only_once_a_window_of_it_is_full():
-    trie = PromptTrie([1, 2], window=4)
+    trie = PromptTrie([1, 2], window=4, lag=True)
     text = [1, 2, 3, 4, 5]
     trie.update(text)
     assert list(trie.matches([4], longest=1)) == []
@@ -69,13 +69,13 @@ def test_the_answer_is_known_only_once_a_window_of_it_is_full():
 def test_entering_costs_at_most_a_window_of_steps_for_each_token(pattern):
     length, window = 6000, 8
     text = list(range(length)) if pattern == "distinct" else list(itertools.islice(itertools.cycle(pattern), length))
-    trie = PromptTrie(text[: length // 2], window)
+    trie = PromptTrie(text[: length // 2], window, lag=True)
     trie.update(text)
     steps = sum(node.count for _, node in nodes(trie.root))  # a step adds 1 to one count
     assert steps <= window * length
 
 
 def test_a_text_that_never_repeats_takes_few_nodes_until_it_is_looked_at():
-    trie = PromptTrie(list(range(1000)), window=8)
+    trie = PromptTrie(list(range(1000)), window=8, lag=True)
     spelt = sum(1 + len(node._children) for node in trie.root._children.values())
     assert spelt == 1000

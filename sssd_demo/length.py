@@ -1,0 +1,62 @@
+"""The speculation length of a round: fixed, by the Roofline, by the knee in T, or by what pays best right now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sssd_demo.request import Length
+from sssd_demo.roofline import LENGTHS, MAX_AUTO_S_Q, Profile, forward_time, interpolate, knee_s_q, roofline_s_q
+
+CONTEXT_STEP = 64  # tokens; T changes little within it
+
+
+class LengthPlanner:
+    """Plans by the profile it was given last. The engine asks twice a round, before and after drafting."""
+
+    def __init__(self, bytes_per_weight: int) -> None:
+        self._bytes_per_weight = bytes_per_weight
+        self._profile = Profile({})
+        self._curves: dict[tuple[int, int], list[float]] = {}
+
+    def use(self, profile: Profile) -> None:
+        """Plan by `profile` from the next round on."""
+        self._profile, self._curves = profile, {}
+
+    def most(self, length: Length, batch: int, context: int) -> int:
+        """The tokens that may be drafted for a sequence, root included, when `batch` of them share a forward.
+
+        For "auto" this is only a limit; `best` then chooses.
+        """
+        if isinstance(length, int):
+            return length
+        if length == "knee":
+            return knee_s_q(self._profile, batch, context)
+        if length == "roofline":
+            return roofline_s_q(self._profile, batch, self._bytes_per_weight)
+        return MAX_AUTO_S_Q if self._profile.forward_seconds else 1
+
+    def best(self, expected: Sequence[Sequence[float]], fixed: Sequence[int], context: int) -> int:
+        """The s_q of the sequences that leave it to the machine: the one with the best goodput.
+
+            argmax over s of  Σ (1 + E[accepted | s])  /  T(b, max(s, fixed lengths), context)
+
+        `expected` holds for each of these sequences the tokens expected to be accepted of its first 0, 1, 2, … nodes;
+        `fixed` the lengths of the batch's other sequences, whose tokens cost time whatever is chosen. Length 1 is
+        always a candidate, so speculation switches itself off where it loses.
+        """
+        curve = self._curve(len(expected) + len(fixed), context)
+        floor = max(fixed, default=1)
+
+        def goodput(s_q: int) -> float:
+            tokens = sum(1 + accepted[min(s_q, len(accepted)) - 1] for accepted in expected)
+            return (tokens + len(fixed)) / curve[min(max(s_q, floor), MAX_AUTO_S_Q) - 1]
+
+        return max(range(1, max(map(len, expected)) + 1), key=goodput)
+
+    def _curve(self, batch: int, context: int) -> list[float]:
+        """T(batch, 1…MAX_AUTO_S_Q) in seconds, asked for in every round and so kept."""
+        key = (batch, context // CONTEXT_STEP)
+        if key not in self._curves:
+            at = {length: forward_time(self._profile, batch, length, context) for length in LENGTHS}
+            self._curves[key] = [interpolate(at, length) for length in range(1, MAX_AUTO_S_Q + 1)]
+        return self._curves[key]

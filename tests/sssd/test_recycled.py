@@ -1,0 +1,37 @@
+"""What the target held likely: found again by the last tokens, the latest first, and bounded."""
+
+from sssd_demo.sssd import recycled
+from sssd_demo.sssd.recycled import Recycled
+from sssd_demo.trace import Top
+
+A, B, C = (Top((token,), (0.5,)) for token in (1, 2, 3))
+
+
+def test_each_position_is_found_by_the_two_tokens_before_it_and_by_the_last_one():
+    memory = Recycled()
+    memory.learn([7, 8, 9], [A, B])  # A stood before 8, B before 9
+    assert memory.after((7, 8)) == memory.after((8,)) == B
+    assert memory.after((7,)) == A
+    assert memory.after((9,)) is None
+    assert memory.after((8, 7)) is None
+
+
+def test_the_latest_sight_holds():
+    memory = Recycled()
+    memory.learn([7, 8, 9], [A])
+    memory.learn([7, 8, 5], [C])
+    assert memory.after((7, 8)) == C
+
+
+def test_nothing_is_learnt_where_nothing_was_kept():
+    memory = Recycled()
+    memory.learn([7, 8, 9], [])
+    assert memory.after((8,)) is None
+
+
+def test_the_oldest_places_are_forgotten_when_there_are_too_many(monkeypatch):
+    monkeypatch.setattr(recycled, "MOST_KEYS", 4)
+    memory = Recycled()
+    memory.learn([1, 2, 3, 4, 5, 6], [A, A, A, B])
+    assert memory.after((4, 5)) == B
+    assert memory.after((2, 3)) is None
