@@ -24,7 +24,7 @@ def nothing(tokens):
 
 
 def paths(tree):
-    found = []
+    found: list[tuple[int, ...]] = []
     for node, token in enumerate(tree.tokens):
         parent = tree.parents[node]
         found.append((*(found[parent] if parent != ROOT else ()), token))
