@@ -18,6 +18,7 @@ from sssd_demo.ui.growth_run import S_Q
 from sssd_demo.ui.words import WORDS
 
 ROOMS = {"small": Limits(max_tokens=1000, max_sub_indices=4), "large": Limits(max_tokens=8000, max_sub_indices=8)}
+EXAMPLES = (" one of the", " in order to", "def __init__(self")
 MINE, RUN, SHARED = "/mine", "/run", "/shared"  # no file of a store can be called that
 
 
@@ -35,6 +36,7 @@ class DatastoreLayout:
     store: gr.Dropdown
     look: gr.Button
     from_chat: gr.Button
+    examples: tuple[gr.Button, ...]  # one for each of `EXAMPLES`
     lookup: gr.HTML
     text: gr.Textbox
     add: gr.Button
@@ -111,8 +113,10 @@ def _lookup() -> tuple[Any, ...]:
             )
             look = gr.Button(WORDS["store.look.go"], variant="primary", size="sm", min_width=90, elem_id="look-go")
             from_chat = gr.Button(WORDS["store.look.chat"], size="sm", min_width=130, elem_id="look-chat")
+        with gr.Row(elem_id="look-examples"):
+            examples = tuple(gr.Button(text, size="sm", min_width=60) for text in EXAMPLES)
         lookup = store_lookup(nothing(), elem_id="look")
-    return query, store, look, from_chat, lookup
+    return query, store, look, from_chat, examples, lookup
 
 
 def _fill() -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from sssd_demo.sssd.merging import Limits
 from sssd_demo.sssd.store_state import StoreEvent, StoreState
 from sssd_demo.ui.words import WORDS
 
-SHOWN_EVENTS = 40
+SHOWN_EVENTS = 20
 SEGMENT_LETTERS = {"full": "F", "growing": "G", "tail": "N"}
 
 

@@ -36,6 +36,7 @@ from sssd_demo.ui.sessions import Sessions, new_id
 from sssd_demo.ui.words import WORDS
 
 SHOW_EVERY = 0.5  # seconds between two pictures of a run
+WAIT = 1.5  # seconds between looks at whether the model is there
 LONGEST_ANSWER = 64  # tokens; short, so that the store grows while one watches
 LONGEST_QUERY = 2000  # characters
 CHAT_TOKENS = 12  # of the end of the chat that are looked up
@@ -60,9 +61,9 @@ def datastore_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost, sessions: Ses
         [layout.look.click, layout.query.submit, layout.query.input, layout.store.input],
         handlers.look_up, asked, [layout.lookup], trigger_mode="always_last", **_AT_ONCE,
     )  # fmt: skip
-    layout.from_chat.click(handlers.from_chat, None, [layout.query, layout.lookup], **_AT_ONCE).success(
-        handlers.look_up, asked, [layout.lookup], **_AT_ONCE
-    )
+    layout.from_chat.click(handlers.from_chat, [layout.store], [layout.query, layout.lookup], **_AT_ONCE)
+    for example in layout.examples:
+        example.click(handlers.example, [example, layout.store], [layout.query, layout.lookup], **_AT_ONCE)
 
     filled = [layout.fill_notice, layout.mine, layout.cancel]
     follow = {"fn": handlers.follow_fill, "inputs": None, "outputs": filled, "concurrency_id": "fill", **_QUIET}
@@ -72,7 +73,10 @@ def datastore_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost, sessions: Ses
     layout.cancel.click(handlers.cancel_fill, None, None, **_AT_ONCE)
     layout.clear.click(handlers.clear, None, filled, **_AT_ONCE)
 
-    tab.select(handlers.offer, None, [layout.store, layout.mine], **_AT_ONCE)
+    offered = [layout.store, layout.mine]
+    tab.select(handlers.offer, None, offered, **_AT_ONCE)
+    waiting = gr.Timer(WAIT)
+    waiting.tick(handlers.offer_first, None, [*offered, waiting], **_AT_ONCE)
     demo.unload(handlers.leave)
     return layout
 
@@ -140,16 +144,17 @@ class _Handlers:
         except UserError as error:
             return nothing(str(error))
 
-    def from_chat(self, request: gr.Request) -> tuple[Any, Any]:
-        session = self._sessions.get(_page(request))
+    def from_chat(self, store: str | None, request: gr.Request) -> tuple[Any, Any]:
+        session, service = self._sessions.get(_page(request)), self._host.service
         trace = session.shown or (session.traces[max(session.traces)] if session.traces else None)
-        service = self._host.service
-        ids = [] if trace is None or service is None else trace.token_ids()[-CHAT_TOKENS:]
-        if trace is None or service is None or not ids:
+        if trace is None or service is None:
             return gr.skip(), nothing(WORDS["store.look.no_chat"])
-        ends = service.text.end_tokens
-        data = b"".join(trace.token_bytes[token] for token in ids if token not in ends)
-        return data.decode("utf-8", errors="ignore"), gr.skip()
+        written = [token for token in trace.token_ids() if token not in service.text.end_tokens]
+        data = b"".join(trace.token_bytes[token] for token in written[-CHAT_TOKENS:])
+        return self.example(data.decode("utf-8", errors="ignore"), store, request)
+
+    def example(self, text: str, store: str | None, request: gr.Request) -> tuple[str, dict[str, Any]]:
+        return text, self.look_up(text, store, request)
 
     def _sub_indices(self, service: Service, name: str, page: str) -> Sequence[SubIndex]:
         """What the store holds now. Raises `UserError` if there is none of that name, or nothing in it."""
@@ -218,6 +223,15 @@ class _Handlers:
         service = self._host.service
         names = service.store_names() if service else []
         return [gr.update(choices=store_choices(names, shared=service is not None)), self._map(request)]
+
+    def offer_first(self, request: gr.Request) -> list[Any]:
+        """Once the model is there: the same, with a store chosen that has something in it; and wait no longer."""
+        service = self._host.service
+        if service is None:
+            return [gr.skip()] * 3
+        stores, mine = self.offer(request)
+        names = service.store_names()
+        return [stores | ({"value": names[0]} if names else {}), mine, gr.Timer(active=False)]
 
     def leave(self, request: gr.Request) -> None:
         self._runs.drop(_page(request))

@@ -37,7 +37,7 @@ def app(service: StoreService) -> Iterator[RunningApp]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(frame, "recorded_run", lambda: None)
         patch.setattr(datastore_tab, "prompts", lambda: [f"question {n}" for n in range(200)])
-        running = launch(opens(service), "fake")  # type: ignore[arg-type]
+        running = launch(opens(service), "fake")
         wait_until(lambda: running.host.service is not None)
         yield running
         running.close()
@@ -121,6 +121,8 @@ def test_a_lookup_shows_counts_places_and_the_tree(tab: Page):
     tab.locator("details.sl-level summary").last.press("Enter")
     expect(tab.locator("details.sl-level[open]")).to_have_count(2)
     screenshot(tab, "datastore_lookup", full_page=True)
+    tab.locator("#look-examples button").first.click()
+    expect(tab.locator(".sl-token.is-used").last).to_have_text("·the")
 
 
 def test_what_cannot_be_looked_up_is_a_sentence(tab: Page):
@@ -181,14 +183,32 @@ def test_text_goes_into_the_own_store_can_be_found_and_emptied(tab: Page, tmp_pa
     expect(tab.locator(".sl-verdict")).to_contain_text("Your store is empty")
 
 
+def test_what_one_visitor_adds_no_other_can_find(tab: Page, browser: Browser, app: RunningApp):
+    tab.locator("#fill-text textarea").fill("a secret walrus sings")
+    tab.locator("#fill-add").click()
+    expect(tab.locator("#fill-notice")).to_contain_text("Added 1 document")
+    other = browser.new_page()
+    open_app(other, app.url)
+    open_tab(other)
+    expect(other.locator("#mine .sm-empty")).to_be_visible()
+    look_up(other, " walrus", "my own store")
+    expect(other.locator(".sl-verdict")).to_contain_text("Your store is empty")
+    look_up(other, " walrus", "base")
+    expect(other.locator(".sl-verdict")).to_contain_text("does not occur here")
+    other.close()
+
+
 def test_the_last_words_of_the_chat_are_looked_up(page: Page):
+    open_tab(page)
+    page.locator("#look-chat").click()
+    expect(page.locator(".sl-verdict")).to_contain_text("no answer in your chat yet")
+    page.get_by_role("tab", name="Chat").click()
     ask(page, "question 7")
     wait_for_answer(page)
     open_tab(page)
     page.locator("#look-chat").click()
     last = reply("question 7").split()[-1]
     expect(page.locator("#look-text").locator("input, textarea")).to_have_value(re.compile(re.escape(last) + "$"))
-    look_up(page, page.locator("#look-text").locator("input, textarea").input_value(), "base")
     expect(page.locator(".sl-verdict")).to_contain_text("occurs")
 
 

@@ -64,6 +64,18 @@ def test_a_run_holds_after_the_answer_being_written_and_goes_on(service: StoreSe
     assert len(run.state().conversations) == len(QUESTIONS)
 
 
+def test_who_watches_again_takes_over_from_the_one_before(service: StoreService):
+    service.delay = 0.05
+    run = begin(service)
+    first = run.watch(0.01)
+    next(first)
+    second = run.watch(0.01)
+    next(second)
+    assert list(first) == []
+    run.stop()
+    assert [*second][-1].phase == "ended"
+
+
 def test_stop_ends_the_answer_at_once_and_forgets_the_store(service: StoreService):
     service.delay = 0.05
     run = begin(service)
