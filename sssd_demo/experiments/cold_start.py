@@ -30,14 +30,12 @@ from sssd_demo.sssd.constants import Settings
 from sssd_demo.sssd.drafter import Store
 from sssd_demo.sssd.live_store import conversation_document
 from sssd_demo.sssd.recorded_answers import RecordedAnswer
-from sssd_demo.sssd.replay import SHORTEST_ANSWER
 
 LEAST_CONVERSATIONS = 24
 WINDOWS = 12  # points on a line; each sums up as many conversations
 HELD_OUT_SHARE = 0.1  # of the conversations, if no others are given
 SIZES = (0, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)  # tokens
 SOURCES = (BOTH, PROMPT_ONLY, DATASTORE_ONLY)
-HELD_OUT = "held-out questions, "
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class Budget:
     held_out: int
 
 
-BUDGETS = {"small": Budget(500, 30), "full": Budget(1_000_000, 1_000)}
+BUDGETS = {"small": Budget(500, 40), "full": Budget(1_000_000, 1_000)}
 
 
 class GrowingStore(Store, Protocol):
@@ -78,37 +76,62 @@ def run(
     settings: Settings,
     tell: Callable[[str], None],
 ) -> list[Figure]:
-    """Grow the empty `store` by `conversations`; without `held_out`, the last tenth of them is held out.
+    """Grow the empty `store` by `conversations`: one figure about them, one about the questions of `held_out`.
+
+    Without `held_out`, the last tenth of the conversations is held out.
 
     A conversation whose answer the store holds already is left out. Raises `UserError` if the conversations are too
     few, or the grown store knows a held-out one.
     """
-    conversations = long_enough(conversations[: budget.conversations], LEAST_CONVERSATIONS)
+    conversations = long_enough(conversations, LEAST_CONVERSATIONS)
     if held_out is None:
         kept = len(conversations) - max(1, round(HELD_OUT_SHARE * len(conversations)))
         conversations, held_out = conversations[:kept], conversations[kept:]
-    held_out = long_enough(held_out, 1)[: budget.held_out]
+    conversations, held_out = conversations[: budget.conversations], long_enough(held_out, 1)[: budget.held_out]
     growth = _grow(conversations, held_out, store, s_q, settings, tell)
     check_held_out(held_out, store, "of these conversations")
     if len(growth.before) < WINDOWS:
         raise UserError(f"Only {len(growth.before)} of the conversations are new to those before them.")
-    windows = _windows(growth)
     told: dict[str, Any] = {"conversations": len(growth.before), "tokens": growth.tokens, "s_q": s_q}
-    told |= {"held_out": len(held_out), "repeats_left_out": growth.repeats, "shortest_answer": SHORTEST_ANSWER}
-    told |= {"spread": f"quartiles of {len(growth.before) // WINDOWS} conversations"}
-    fixed = [Series(HELD_OUT + name, tuple(growth.sizes), tuple(rates)) for name, rates in growth.held_out.items()]
-    return [
-        Figure(
-            experiment="cold-start",
-            title="A store that grows by being used",
-            verdict=_verdict(growth, windows),
-            x=Axis("in the store", "tokens"),
-            y=Axis("tokens per forward", "tokens"),
-            series=(*windows, *fixed),
-            kind="line",
-            settings=told,
-        )
-    ]
+    told |= {"repeats_left_out": growth.repeats, "held_out": len(held_out)}
+    return [_on_the_way(growth, told), _on_the_same(growth, told)]
+
+
+def _on_the_way(growth: _Growth, told: dict[str, Any]) -> Figure:
+    """Each conversation as it came."""
+    windows = _windows(growth)
+    both, prompt, _ = windows
+    return Figure(
+        experiment="cold-start",
+        title="A store that grows by being used",
+        verdict=(
+            f"Over {len(growth.before)} conversations ({growth.tokens:,} tokens) from an empty store, tokens per "
+            f"forward {moved(both.y[0], both.y[-1])}, while the prompt alone {moved(prompt.y[0], prompt.y[-1])}."
+        ),
+        x=Axis("in the store", "tokens"),
+        y=Axis("tokens per forward", ""),
+        series=windows,
+        kind="line",
+        settings=told | {"spread": f"mean and quartiles of {len(growth.before) // WINDOWS} conversations"},
+    )
+
+
+def _on_the_same(growth: _Growth, told: dict[str, Any]) -> Figure:
+    """The held-out questions again and again."""
+    both, prompt = growth.held_out[BOTH], growth.held_out[PROMPT_ONLY]
+    return Figure(
+        experiment="cold-start-held-out",
+        title="The same questions with a bigger and bigger store",
+        verdict=(
+            f"On {told['held_out']} held-out questions, tokens per forward {moved(both[0], both[-1])} as the store "
+            f"grew to {growth.tokens:,} tokens of other conversations; the prompt alone gives {prompt[-1]:.2f}."
+        ),
+        x=Axis("in the store", "tokens"),
+        y=Axis("tokens per forward", ""),
+        series=tuple(Series(name, tuple(growth.sizes), tuple(rates)) for name, rates in growth.held_out.items()),
+        kind="line",
+        settings=told,
+    )
 
 
 def _grow(
@@ -174,13 +197,3 @@ def _windows(growth: _Growth) -> tuple[Series, ...]:
             )
         )
     return tuple(series)
-
-
-def _verdict(growth: _Growth, windows: tuple[Series, ...]) -> str:
-    both, prompt, _ = windows
-    fixed = growth.held_out[BOTH]
-    return (
-        f"Over {len(growth.before)} conversations ({growth.tokens:,} tokens) from an empty store, tokens per forward "
-        f"{moved(both.y[0], both.y[-1])}, while the prompt alone {moved(prompt.y[0], prompt.y[-1])}; on held-out "
-        f"questions they {moved(fixed[0], fixed[-1])}."
-    )

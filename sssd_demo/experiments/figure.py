@@ -16,7 +16,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Series:
-    """One line, or one set of bars. `low` and `high` are the ends of a spread around each `y`."""
+    """One line, or one set of bars. `low` and `high` are the ends of each `y`'s spread.
+
+    They need not surround it: a mean can lie outside its quartiles.
+    """
 
     name: str
     x: tuple[float | str, ...]

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from sssd_demo.bench.contamination import ANSWER_RUN
-from sssd_demo.errors import UserError
 from sssd_demo.experiments.figure import Axis, Figure, Series
 from sssd_demo.experiments.phrases import listed, moved
 from sssd_demo.experiments.redraft import BOTH, redraft
@@ -25,11 +24,10 @@ def run(
 ) -> Figure:
     """Draft `answers`, by language, beside the store `english` and with none but the language's own.
 
-    Raises `UserError` if a language has fewer than two answers that are long enough and differ.
+    Each language needs two answers at least; see `usable`.
     """
     grown = {
-        name: _grow(_usable(name, own), english, vocab_size=vocab_size, s_q=s_q, settings=settings)
-        for name, own in answers.items()
+        name: _grow(own, english, vocab_size=vocab_size, s_q=s_q, settings=settings) for name, own in answers.items()
     }
     steps, series = [], []
     for name, (sizes, beside, alone) in grown.items():
@@ -43,22 +41,17 @@ def run(
         title="A second language joins an English store",
         verdict=f"In tokens per forward, {listed(steps)}.",
         x=Axis("of the language's own answers in the store", "tokens"),
-        y=Axis("tokens per forward", "tokens"),
+        y=Axis("tokens per forward", ""),
         series=tuple(series),
         kind="line",
         settings={},
     )
 
 
-def _usable(name: str, answers: Sequence[RecordedAnswer]) -> list[RecordedAnswer]:
-    # Repeats of an answer, and others that begin like it for longer than chance, count once.
-    distinct = {answer.output[:ANSWER_RUN]: answer for answer in answers if len(answer.output) >= SHORTEST_ANSWER}
-    if len(distinct) < 2:
-        raise UserError(
-            f"Fewer than two different answers in {name} have {SHORTEST_ANSWER} tokens, so none can be drafted with "
-            "the others."
-        )
-    return list(distinct.values())
+def usable(answers: Sequence[RecordedAnswer]) -> list[RecordedAnswer]:
+    """The answers that are long enough; repeats, and others that begin alike for longer than chance, count once."""
+    long_enough = [answer for answer in answers if len(answer.output) >= SHORTEST_ANSWER]
+    return list({answer.output[:ANSWER_RUN]: answer for answer in long_enough}.values())
 
 
 def _grow(

@@ -80,7 +80,8 @@ def run(
 ) -> list[Figure]:
     """Ask the first questions of the first languages of `prompts`, by plain decoding and by SSSD with `store`.
 
-    Raises `UserError` for an unknown store, one that knows a question or an answer, or answers that are too short.
+    Raises `UserError` for an unknown store, one that knows a question or an answer, or answers too short to be
+    timed. The last figure is missing if no second language has two answers that can be drafted again.
     """
     english = service.stores.open(store)
     chosen = {name: list(texts[: budget.questions]) for name, texts in list(prompts.items())[: budget.languages]}
@@ -105,15 +106,14 @@ def run(
     told |= {"tokens_per_forward": {language.name: language.tokens_per_forward() for language in languages}}
     if service.model.name in NOTES:
         told["note"] = NOTES[service.model.name]
-    tell("drafting the answers again with stores of their own language")
-    growth = language_growth.run(
-        {language.name: language.answers for language in languages if language.name != FIRST_LANGUAGE},
-        english,
-        vocab_size=service.text.vocab_size,
-        s_q=s_q,
-        settings=DEFAULT,
-    )
-    return [_waiting(languages, told), _tokens(languages, told), replace(growth, settings=told)]
+    figures = [_waiting(languages, told), _tokens(languages, told)]
+    others = {one.name: language_growth.usable(one.answers) for one in languages if one.name != FIRST_LANGUAGE}
+    others = {name: answers for name, answers in others.items() if len(answers) > 1}
+    if others:  # an answer or two may be all that a model has to say
+        tell("drafting the answers again with stores of their own language")
+        growth = language_growth.run(others, english, vocab_size=service.text.vocab_size, s_q=s_q, settings=DEFAULT)
+        figures.append(replace(growth, settings=told))
+    return figures
 
 
 def _language(service: Service, name: str, texts: list[str], samples: Sequence[Sample]) -> _Language:

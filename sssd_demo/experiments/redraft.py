@@ -69,11 +69,13 @@ def redraft(
 ) -> Redrafted:
     """Draft `answers`, each of at least `SHORTEST_ANSWER` tokens, from one `source`, or with `BOTH` from both.
 
-    What the target held likely, where an answer tells it, is not used: that is a third source.
+    What the target held likely, where an answer tells it, is a third source and left out.
     """
-    limited = replace(settings, prompt=False) if source == DATASTORE_ONLY else settings
+    limited = replace(settings, recycled_weight=0.0)
+    if source == DATASTORE_ONLY:
+        limited = replace(limited, prompt_weight=0.0)
     used = [] if source == PROMPT_ONLY else stores
-    counted = [replay([RecordedAnswer(answer.prompt, answer.output)], used, s_q, limited, _still) for answer in answers]
+    counted = [replay([answer], used, s_q, limited, _still) for answer in answers]
     return Redrafted(np.array([one.steps for one in counted]), np.array([one.tokens for one in counted]))
 
 

@@ -84,7 +84,8 @@ def test_results_of_recorded_answers_are_kept_in_the_file_named(
     run_json, tmp_path, conversations, answers, past, tokenizer
 ):
     out = tmp_path / "out.json"
-    check(run_json("experiment", "cold-start", "--answers", conversations, "--out", out), "cold-start")
+    cold = run_json("experiment", "cold-start", "--answers", conversations, "--out", out)
+    check(cold, "cold-start", "cold-start-held-out")
     check(run_json("experiment", "additivity", "--answers", answers, "--store", "past", "--out", out), "additivity")
     own = run_json("experiment", "own-text", "--answers", answers, "--own", conversations, "--out", out)
     check(own, "own-text")

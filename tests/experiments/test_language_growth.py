@@ -1,11 +1,9 @@
 """A second language's own answers added to an English store."""
 
-import pytest
-
-from sssd_demo.errors import UserError
-from sssd_demo.experiments.language_growth import run
+from sssd_demo.experiments.language_growth import run, usable
 from sssd_demo.sssd.constants import FAITHFUL
 from sssd_demo.sssd.datastore import Datastore
+from sssd_demo.sssd.recorded_answers import RecordedAnswer
 from tests.experiments.toy_answers import VOCABULARY, fresh, phrased
 
 
@@ -32,11 +30,14 @@ def test_the_first_store_helps_from_the_beginning():
 
 
 def test_an_answer_never_meets_itself():
-    beside, _ = grown([*fresh(3), *fresh(3)]).series
+    beside, _ = grown(fresh(3)).series
     assert beside.x == (0, 30, 60)
     assert set(beside.y) == {1.0}
 
 
-def test_one_answer_is_too_few():
-    with pytest.raises(UserError, match="Fewer than two different answers in German"):
-        grown(phrased(1))
+def test_short_answers_and_repeats_are_of_no_use():
+    short = RecordedAnswer((1,), tuple(range(19)))
+    longer = RecordedAnswer((1,), tuple(range(40)))
+    alike = RecordedAnswer((2,), tuple(range(50)))
+    assert usable([short, longer, alike, *fresh(2)]) == [alike, *fresh(2)]
+    assert usable([short]) == []
