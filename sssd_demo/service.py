@@ -19,13 +19,15 @@ from sssd_demo import models
 from sssd_demo.engine import Engine
 from sssd_demo.errors import UserError
 from sssd_demo.kv_cache import bytes_per_token
+from sssd_demo.length import LengthPlanner
 from sssd_demo.metrics import summarise
 from sssd_demo.model_sources import Progress
 from sssd_demo.models import LoadedModel
 from sssd_demo.passing_thread import in_passing_thread
+from sssd_demo.peaks import with_peaks
 from sssd_demo.profile_file import ProfileKey, load_profile, save_profile
-from sssd_demo.request import EMPTY_PROMPT, Finished, Request, check_lengths
-from sssd_demo.roofline import Profile, choose_s_q, quick_probe
+from sssd_demo.request import EMPTY_PROMPT, Finished, Length, Request, check_lengths
+from sssd_demo.roofline import Profile, quick_probe
 from sssd_demo.sampling import Sampling
 from sssd_demo.speculators.registry import make_speculators
 from sssd_demo.sssd.datastore import Datastore, token_dtype
@@ -62,7 +64,7 @@ class Settings:
     top_k: int = 0
     top_p: float = 1.0
     seed: int = 0
-    s_q: int | None = None  # None: chosen for this machine and batch
+    s_q: Length = "auto"
     datastore: str | None = None  # a store's name
     share: bool = False  # draw from the store of all visitors, and add the answer to it
 
@@ -150,13 +152,14 @@ class Service:
         context = min(model.context_length, MAX_CONTEXT)
         target = Target(model.model, rows=_rows(model, context), context_length=context)
         self.profile = Profile({})
+        self.lengths = LengthPlanner(model.model.dtype.itemsize)
         self._baseline: Baseline | None = None
         self._session_stores: dict[str, LiveStore] = {}
         self._session_door = threading.Lock()
         self.engine = Engine(
             target,
             make_speculators(self._store),
-            choose_s_q=lambda batch, context: choose_s_q(self.profile, batch, context),
+            lengths=self.lengths,
             threads=threads,
         )
 
@@ -213,9 +216,16 @@ class Service:
         save_profile(self.profile_key(), profile)
         return profile
 
+    def measure_peaks(self) -> Profile:
+        """The profile with the machine's peaks added, kept for later runs; waits until nothing is being answered."""
+        profile = self.engine.call(lambda target: with_peaks(self.profile, self.model.device, self.model.model.dtype))
+        save_profile(self.profile_key(), profile)
+        return profile
+
     def use_profile(self, profile: Profile) -> None:
         """Choose speculation lengths by `profile` from now on, the batch's other sequences included."""
         self.profile = profile
+        self.lengths.use(profile)
 
     def ask(
         self,
@@ -246,6 +256,8 @@ class Service:
             shown = tuple(dict(message) for message in messages)
         names = []
         learners = []
+        if settings.s_q == "roofline" and self.profile.knee is None:
+            self.use_profile(self.measure_peaks())
         if settings.datastore:
             self.stores.open(settings.datastore)  # a store that cannot be used is refused here, not in mid-answer
             names.append(settings.datastore)
