@@ -5,13 +5,13 @@
 
   const token = (piece, name = "sl-token") => h("span", { class: name }, visible(piece));
 
-  function query(words, { pieces, used }) {
+  function query(words, { pieces, used, most }) {
     const unused = pieces.length - used;
     return [
       h("b", {}, words["store.view.query"]),
       " ",
       ...pieces.map((piece, at) => token(piece, at < unused ? "sl-token is-unused" : "sl-token is-used")),
-      unused ? h("span", { class: "sl-hint" }, ` ${words["store.view.not_used"]}`) : null,
+      unused ? h("span", { class: "sl-hint" }, ` ${fill(words["store.view.not_used"], { n: most })}`) : null,
     ];
   }
 

@@ -18,7 +18,6 @@ from sssd_demo.sssd.sampled import SampledNode, look_up
 from sssd_demo.sssd.sub_index import SubIndex
 from sssd_demo.trace import ROOT
 
-LONGEST_MATCH = 4  # tokens; a longer query is cut to its last ones, as for a draft
 MOST_COUNTED = 100_000  # occurrences; of more, as many are looked at, evenly spaced
 MOST_PLACES = 5
 AROUND = 12  # tokens shown before and after an occurrence
@@ -70,7 +69,7 @@ class Branch:
 class Exploration:
     """All that a store says to one query."""
 
-    query: tuple[int, ...]  # the tokens that were looked up, at most `LONGEST_MATCH`
+    query: tuple[int, ...]  # the tokens that were looked up: as many of the last ones as a draft looks up
     matches: tuple[Match, ...]  # for every length, longest first; those that do not occur have a count of 0
     samples: int  # continuations that a draft would take, occurrences of several lengths together
     branches: tuple[Branch, ...]
@@ -85,7 +84,7 @@ def explore(
     sub_indices: Sequence[SubIndex], ids: Sequence[int], *, s_q: int = 16, settings: Settings = DEFAULT
 ) -> Exploration:
     """What `sub_indices` hold about the end of `ids`. The trie is that of a draft of `s_q` tokens, root included."""
-    query = tuple(ids[-LONGEST_MATCH:])
+    query = tuple(ids[-settings.longest_match :])
     matches = tuple(_match(sub_indices, query[-length:]) for length in range(len(query), 0, -1))
     root = look_up(sub_indices, query, s_q, settings) if query else None
     return Exploration(query, matches, root.count if root else 0, _branches(root) if root else ())

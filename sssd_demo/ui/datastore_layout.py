@@ -11,7 +11,7 @@ from sssd_demo.sssd.merging import Limits
 from sssd_demo.ui.components import notice, store_growth, store_lookup, store_map
 from sssd_demo.ui.datastore_experiments import Experiment
 from sssd_demo.ui.datastore_fill import MOST_MEGABYTES
-from sssd_demo.ui.datastore_lookup import nothing
+from sssd_demo.ui.datastore_lookup import LOOKED_UP, nothing
 from sssd_demo.ui.datastore_map import map_value
 from sssd_demo.ui.growth import WINDOW
 from sssd_demo.ui.growth_run import S_Q
@@ -91,7 +91,7 @@ def _growth(idle: dict[str, Any]) -> tuple[Any, ...]:
 
 def _lookup() -> tuple[Any, ...]:
     with gr.Column(elem_id="store-look", elem_classes="store-section"):
-        gr.Markdown(f"### {WORDS['store.look.title']}\n{WORDS['store.look.hint']}")
+        gr.Markdown(f"### {WORDS['store.look.title']}\n{WORDS['store.look.hint'].format(most=LOOKED_UP)}")
         with gr.Row(elem_id="look-controls"):
             query = gr.Textbox(
                 label=WORDS["store.look.text"],

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from sssd_demo.sssd.constants import DEFAULT
 from sssd_demo.sssd.explorer import Exploration, Match, Place, explore
 from sssd_demo.sssd.sub_index import SubIndex
-from sssd_demo.ui.datastore_map import tokens_text
 from sssd_demo.ui.token_text import Piece, TextStream, piece
 from sssd_demo.ui.words import WORDS
 
 SHOWN_FOLLOWERS = 6
 SHOWN_QUERY = 24  # tokens of the text, the last ones
+LOOKED_UP = DEFAULT.longest_match  # tokens of the text, the last ones
 
 TokenBytes = Callable[[int], bytes]
 
@@ -33,7 +34,7 @@ def lookup_value(
     found = explore(sub_indices, ids)
     return {
         "said": _sentence(found, len(ids), token_bytes, secret),
-        "query": {"pieces": _pieces(ids[-SHOWN_QUERY:], token_bytes), "used": len(found.query)},
+        "query": {"pieces": _pieces(ids[-SHOWN_QUERY:], token_bytes), "used": len(found.query), "most": LOOKED_UP},
         "secret": secret,
         "matches": [_match(match, found.query, token_bytes, secret) for match in found.matches],
         "samples": found.samples,
@@ -90,7 +91,7 @@ def _sentence(found: Exploration, given: int, token_bytes: TokenBytes, secret: b
     query = found.query[-longest.length :]
     text = _text(query, token_bytes)
     times = WORDS["store.look.once"] if longest.count == 1 else WORDS["store.look.times"].format(n=longest.count)
-    cut = WORDS["store.look.shortened"].format(n=tokens_text(longest.length), all=given)
+    cut = WORDS["store.look.shortened"].format(n=longest.length, all=given)
     begins = cut if longest.length < len(found.query) else ""
     if secret:
         return begins + WORDS["store.look.found_secret"].format(text=text, times=times)

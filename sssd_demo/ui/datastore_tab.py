@@ -36,6 +36,7 @@ from sssd_demo.ui.sessions import Sessions, new_id
 from sssd_demo.ui.words import WORDS
 
 SHOW_EVERY = 0.5  # seconds between two pictures of a run
+SETTLED_WITHIN = 10.0  # seconds that a store is watched after text was added
 WAIT = 1.5  # seconds between looks at whether the model is there
 LONGEST_ANSWER = 64  # tokens; short, so that the store grows while one watches
 LONGEST_QUERY = 2000  # characters
@@ -118,11 +119,10 @@ class _Handlers:
 
     def watch(self, request: gr.Request) -> Iterator[list[Any]]:
         run = self._runs.get(_page(request))
-        if run is None:  # it was refused, and the notice says why
-            yield [gr.skip()] * 6
-            return
-        for state in run.watch(SHOW_EVERY):
-            yield _drawn(state)
+        if run is not None:  # else it was refused, and the notice says why
+            for state in run.watch(SHOW_EVERY):
+                yield _drawn(state)
+        yield [gr.skip()] * 6  # Gradio sends the last value once more; by then another run may be on show
 
     def _begin(self, service: Service, room: str) -> GrowthRun:
         limits = ROOMS.get(room, ROOMS["small"])
@@ -206,6 +206,9 @@ class _Handlers:
             return
         for state in job.watch(SHOW_EVERY):
             yield [state.said, self._map(request), gr.update(interactive=not state.over)]
+        if self._host.service is not None:  # merging goes on for a while: show what the store has become
+            self._mine(self._host.service, _page(request)).settle(SETTLED_WITHIN)
+            yield [gr.skip(), self._map(request), gr.skip()]
 
     def cancel_fill(self, request: gr.Request) -> None:
         self._jobs.cancel(_page(request))

@@ -69,7 +69,7 @@ def measured(trace: Trace, before: Snapshot, s_q: int, settings: Settings = DEFA
     predictions. With the store alone there remains nothing else.
     """
     decode = trace.rounds[1:]
-    store_only = replace(settings, prompt=False, recycled_weight=0.0)
+    store_only = replace(settings, prompt_weight=0.0, recycled_weight=0.0)
     return Conversation(
         added=before.added,
         dropped=before.dropped,

@@ -93,14 +93,17 @@ class GrowthRun:
             self._service.drop_session(self._id)
 
     def watch(self, every: float) -> Iterator[RunState]:
-        """States, looked at every so many seconds, until there is nothing to watch or somebody else watches."""
+        """States, looked at every so many seconds, while there is something to watch and nobody else watches.
+
+        Of a run that was stopped no more states are given: something else is on show by then.
+        """
         with self._state:
             self._watchers += 1
             mine = self._watchers
-        while True:
+        while not self._stopped and self._watchers == mine:
             state = self.state()
             yield state
-            if state.phase in OVER or state.phase == "paused" or self._watchers != mine:
+            if state.phase in OVER or state.phase == "paused":
                 return
             with self._state:
                 self._state.wait(every)

@@ -45,5 +45,6 @@ def css_variables() -> str:
 
     return block(":root", "light") + "\n" + block(".dark", "dark")
 
+
 # For figures that are drawn once for both themes: each at least 3:1 on either background.
 FIGURE_COLOURS = ("#3f7fc1", "#a07d1c", "#bd5f73", "#3f8f63")

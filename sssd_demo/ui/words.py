@@ -315,8 +315,8 @@ WORDS = {
     # looking something up
     "store.look.title": "2 · Look something up",
     "store.look.hint": (
-        "A draft looks up the last 4 tokens; where that finds too little, the last 3, 2, 1. Inside a sentence words"
-        " begin with a space."
+        "A draft looks up the last {most} tokens; where that finds too little, one less, down to the last one. Inside a"
+        " sentence words begin with a space."
     ),
     "store.look.text": "text",
     "store.look.placeholder": "the words to look up, e.g. “ The cat sat”",
@@ -343,7 +343,7 @@ WORDS = {
     "store.look.once": "once",
     "store.look.times": "{n:,} times",
     "store.view.query": "Looked up",
-    "store.view.not_used": "not used: a draft looks at the last 4 tokens",
+    "store.view.not_used": "grey: not used, a draft looks at the last {n} tokens",
     "store.view.lengths": "What follows, by how much matched",
     "store.view.length": "{n} tokens",
     "store.view.length_one": "1 token",
@@ -364,8 +364,9 @@ WORDS = {
     # filling
     "store.fill.title": "3 · Put text into your own store",
     "store.fill.where": (
-        "Where it goes: into a store in this server's memory that only this page draws from and can look into. It is"
-        " never written to disk, and gone when you close or reload this page or press Empty."
+        "Where it goes: into a store in this server's memory that only this page draws from and can look into. An"
+        " uploaded file is deleted as soon as it has been read. All is gone when you close or reload this page, or"
+        " empty the store."
     ),
     "store.fill.text": "text",
     "store.fill.placeholder": "Paste text here: your code, your notes, answers of the model …",

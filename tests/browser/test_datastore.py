@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from sssd_demo.ui import datastore_tab, frame
+from sssd_demo.ui.datastore_lookup import LOOKED_UP
 from sssd_demo.ui.launch import RunningApp, launch
 from tests.browser.conftest import HOSTILE, ask, open_app, screenshot, wait_for_answer
 from tests.ui.fakes import opens, wait_until
@@ -109,9 +110,9 @@ def test_a_closed_page_stops_its_run(browser: Browser, app: RunningApp, service:
 
 
 def test_a_lookup_shows_counts_places_and_the_tree(tab: Page):
-    look_up(tab, "once and The cat sat", "base")
+    look_up(tab, "once" + " and" * (LOOKED_UP - 3) + " The cat sat", "base")
     expect(tab.locator(".sl-verdict")).to_contain_text("occurs 19 times; most often followed by “ on” (19 of 19)")
-    expect(tab.locator(".sl-token.is-used")).to_have_count(4)
+    expect(tab.locator(".sl-token.is-used")).to_have_count(LOOKED_UP)
     expect(tab.locator(".sl-token.is-unused")).to_have_text("once")
     opened = tab.locator("details.sl-level[open]")
     expect(opened.locator(".sl-bars li")).to_have_count(1)

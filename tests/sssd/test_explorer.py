@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from sssd_demo.sssd import explorer
+from sssd_demo.sssd.constants import FAITHFUL
 from sssd_demo.sssd.datastore import Datastore
 from sssd_demo.sssd.explorer import explore
 from sssd_demo.trace import ROOT
@@ -30,7 +31,7 @@ def scan(documents, query):
 
 
 def test_every_length_says_how_often_it_occurs_and_what_followed():
-    found = explore(store().sub_indices, [8, 1, 2, 3])
+    found = explore(store().sub_indices, [8, 1, 2, 3], settings=FAITHFUL)
     assert [(match.length, match.count) for match in found.matches] == [(4, 0), (3, 2), (2, 4), (1, 4)]
     assert found.longest is not None
     assert {(f.token, f.count) for f in found.longest.followers} == {(4, 1), (5, 1)}
@@ -96,7 +97,9 @@ def test_the_trie_is_bounded():
 
 
 def test_only_the_last_tokens_are_looked_up():
-    assert explore(store().sub_indices, [5, 5, 5, 9, 1, 2, 3]).query == (9, 1, 2, 3)
+    found = explore(store().sub_indices, [5, 5, 5, 9, 1, 2, 3], settings=FAITHFUL)
+    assert found.query == (9, 1, 2, 3)
+    assert len(found.matches) == FAITHFUL.longest_match
 
 
 @pytest.mark.parametrize("ids", [[], [77], [65535]])

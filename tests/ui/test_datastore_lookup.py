@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from sssd_demo.sssd.datastore import Datastore
-from sssd_demo.ui.datastore_lookup import lookup_value
+from sssd_demo.ui.datastore_lookup import LOOKED_UP, lookup_value
 from tests.ui.fakes import Vocabulary
 
 WORDS = Vocabulary()
@@ -27,12 +27,12 @@ def test_it_says_how_often_where_and_what_follows():
 
 
 def test_what_was_not_used_and_what_did_not_occur_is_said():
-    value = look_up("dogs and my cat sat", "the cat sat on the mat", "the cat")
-    assert value["query"] == {"pieces": ["dogs", " and", " my", " cat", " sat"], "used": 4}
-    assert value["said"].startswith(
-        "Only the last 2 tokens of the 5 tokens you gave occur together. “ cat sat” occurs once"
-    )
-    assert [match["count"] for match in value["matches"]] == [0, 0, 1, 1]
+    words = ["never", *[" ever"] * (LOOKED_UP - 2), " cat", " sat"]
+    value = look_up("".join(words), "the cat sat on the mat", "the cat")
+    assert value["query"] == {"pieces": words, "used": LOOKED_UP, "most": LOOKED_UP}
+    told = f"Only the last 2 of the {len(words)} tokens you gave occur together. “ cat sat” occurs once"
+    assert value["said"].startswith(told)
+    assert [match["count"] for match in value["matches"]] == [0] * (LOOKED_UP - 2) + [1, 1]
     assert look_up(" dog", "the cat")["said"].startswith("“ dog” does not occur here")
     assert "nothing follows" in look_up(" cat", "the cat")["said"]
 
