@@ -99,14 +99,14 @@ def run_additivity(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.experiments.additivity import BUDGETS, run
     from sssd_demo.models import load_text
     from sssd_demo.sssd.recorded_answers import read_recorded_answers
-    from sssd_demo.stores import Stores, default_folder
+    from sssd_demo.stores import Stores
 
     _check_target(args)
     if args.store is None:
         raise UserError("There is nothing to add up without a store; please name one with --store.")
     text = load_text(args.preset)
     answers = read_recorded_answers(args.answers, text.vocab_size)
-    store = Stores(default_folder(), text.fingerprint).open(args.store)
+    store = Stores.usual(text.fingerprint).open(args.store)
     budget = BUDGETS[args.budget]
     if args.s_q is not None:
         budget = replace(budget, s_qs=(args.s_q,))

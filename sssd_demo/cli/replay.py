@@ -36,12 +36,12 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.sssd.constants import SETTINGS
     from sssd_demo.sssd.recorded_answers import read_recorded_answers
     from sssd_demo.sssd.replay import replay
-    from sssd_demo.stores import Stores, default_folder
+    from sssd_demo.stores import Stores
 
     if args.setting not in SETTINGS:
         raise UserError(f"There is no setting {args.setting!r}; the known ones are: {', '.join(SETTINGS)}.")
     answers = read_recorded_answers(args.answers)
-    stores = [] if args.store is None else [Stores(default_folder()).open(args.store)]
+    stores = [] if args.store is None else [Stores.usual().open(args.store)]
     for store in stores:
         _check(answers, store, args)
     result = {}
