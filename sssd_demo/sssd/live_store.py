@@ -12,7 +12,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,8 @@ from sssd_demo.sssd.datastore import Datastore, capacity, pieces, token_dtype
 from sssd_demo.sssd.merging import DEFAULT_LIMITS, Limits, merge_from
 from sssd_demo.sssd.store_disk import StoreDisk
 from sssd_demo.sssd.store_file import SavingCancelled
-from sssd_demo.sssd.store_state import EventKind, Segment, StoreEvent, StoreState
+from sssd_demo.sssd.store_parts import Part, Parts, amount, replaced, segments
+from sssd_demo.sssd.store_state import EventKind, StoreEvent, StoreState
 from sssd_demo.sssd.sub_index import SubIndex, cut, joined
 from sssd_demo.sssd.suffix_array import peak_bytes
 
@@ -34,17 +34,6 @@ PROMPT_TOKENS = 3  # of the prompt that lead into a conversation's document (aut
 KEPT_EVENTS = 100
 BATCH_TOKENS = 2**20  # indexed at once when much was appended at once: the first of it is searchable soon
 MEMORY_SHARE = 0.8  # of the free memory that sorting may take
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """A sub-index in its place; compared by identity."""
-
-    sub_index: SubIndex
-    full: bool = False
-
-    def __len__(self) -> int:
-        return len(self.sub_index.tokens)
 
 
 class LiveStore:
@@ -72,17 +61,19 @@ class LiveStore:
         self._appending = threading.Lock()  # one document after another, also on the disk
         self._saving = threading.Lock()  # held while the store's file is written
         self._changed = threading.Condition()  # guards all that follows
-        self._parts: tuple[_Part, ...] = ()
+        self._parts: Parts = ()
         self._sub_indices: tuple[SubIndex, ...] = ()
         self._waiting: deque[NDArray] = deque()
         self._dropped = 0
-        self._reserved: _Part | None = None  # the tail that is being built anew, so that no merge takes it
-        self._merging: tuple[_Part, ...] = ()
+        self._reserved: Part | None = None  # the tail that is being built anew, so that no merge takes it
+        self._merging: Parts = ()
         self._workers: dict[str, threading.Thread] = {}
         self._problems: dict[str, str] = {}
         self._events: deque[StoreEvent] = deque(maxlen=KEPT_EVENTS)
         self._closed = False
-        self._disk = None if path is None else self._opened(path)
+        self._disk: StoreDisk | None = None
+        if path is not None:
+            self._open(path)
 
     @property
     def sub_indices(self) -> tuple[SubIndex, ...]:
@@ -110,11 +101,11 @@ class LiveStore:
     def state(self) -> StoreState:
         """How the store is doing now."""
         with self._changed:
-            segments = tuple(self._segment(part) for part in self._parts)
+            tokens, documents = amount(self._parts)
             return StoreState(
-                segments=segments,
-                tokens=sum(segment.tokens for segment in segments),
-                documents=sum(segment.documents for segment in segments),
+                segments=segments(self._parts, self.limits.tail_tokens),
+                tokens=tokens,
+                documents=documents,
                 waiting=len(self._waiting),
                 dropped=self._dropped,
                 building=bool(self._workers),
@@ -141,21 +132,19 @@ class LiveStore:
             with self._saving:  # being cancelled; a file written after the lock is given up could undo another's work
                 self._disk.close()
 
-    def _opened(self, path: Path) -> StoreDisk:
-        disk = StoreDisk(path, fingerprint=self.fingerprint, dtype=self.dtype)
+    def _open(self, path: Path) -> None:
+        self._disk = disk = StoreDisk(path, fingerprint=self.fingerprint, dtype=self.dtype)
         kept = disk.datastore
-        self._parts = tuple(_Part(each, full=place < kept.sealed) for place, each in enumerate(kept.sub_indices))
-        self._sub_indices = kept.sub_indices
-        self._dropped = kept.dropped + disk.journal.missing
-        if disk.journal.damage:
-            logger.warning("%s", disk.journal.damage)
-            self._problems["open"] = disk.journal.damage
-        self._waiting.extend(disk.journal.documents)
-        disk.journal.documents.clear()
-        if self._waiting:
-            with self._changed:
+        with self._changed:
+            self._dropped = kept.dropped + disk.journal.missing
+            self._replace((), tuple(Part(each, n < kept.sealed) for n, each in enumerate(kept.sub_indices)))
+            if disk.journal.damage:
+                logger.warning("%s", disk.journal.damage)
+                self._problems["open"] = disk.journal.damage
+            if disk.journal.documents:
+                self._waiting.extend(disk.journal.documents)
+                disk.journal.documents.clear()
                 self._start("index", self._index_waiting)
-        return disk
 
     # Two workers, each a thread that ends when it has nothing left to do.
 
@@ -183,7 +172,7 @@ class LiveStore:
                 tokens = joined(batch, self.dtype)
                 if tail is not None:
                     tokens = np.concatenate([tail.sub_index.tokens, tokens])
-                built = _Part(self._sorted(tokens))
+                built = Part(self._sorted(tokens))
             except Exception as error:
                 with self._changed:
                     self._reserved = None
@@ -212,7 +201,7 @@ class LiveStore:
             started = self._clock()
             try:
                 runs = cut(np.concatenate([part.sub_index.tokens for part in parts]), self._capacity)
-                merged = tuple(_Part(self._sorted(run), full=run is not runs[-1]) for run in runs)
+                merged = tuple(Part(self._sorted(run), full=run is not runs[-1]) for run in runs)
             except Exception as error:
                 with self._changed:
                     self._merging = ()
@@ -233,14 +222,14 @@ class LiveStore:
                 parts, dropped = self._parts, self._dropped
                 if self._disk is None or self._closed:
                     return
-            if not (at_once or self._disk.is_due(_amount(parts)[0])):
+            if not (at_once or self._disk.is_due(amount(parts)[0])):
                 return
             started = self._clock()
             try:
                 self._save(self._disk, parts, dropped)
             except SavingCancelled:
                 return
-            except (UserError, OSError) as error:
+            except Exception as error:
                 logger.warning("A datastore could not be saved: %s", error)
                 with self._changed:
                     self._problems["save"] = str(error)
@@ -250,7 +239,7 @@ class LiveStore:
                 self._problems.pop("save", None)
                 self._note("saved", parts, started)
 
-    def _save(self, disk: StoreDisk, parts: tuple[_Part, ...], dropped: int) -> None:
+    def _save(self, disk: StoreDisk, parts: Parts, dropped: int) -> None:
         sub_indices = tuple(part.sub_index for part in parts)
         sealed = sum(part.full for part in parts)
         snapshot = Datastore(sub_indices, self.fingerprint, self.dtype, self.limits.max_tokens, sealed, dropped)
@@ -278,13 +267,13 @@ class LiveStore:
             batch.append(document)
         return batch
 
-    def _tail_to_join(self, new: int) -> _Part | None:
+    def _tail_to_join(self, new: int) -> Part | None:
         tail = self._parts[-1] if self._parts else None
         if tail is None or tail.full or tail in self._merging or len(tail) + new > self.limits.tail_tokens:
             return None
         return tail
 
-    def _to_merge(self) -> tuple[_Part, ...]:
+    def _to_merge(self) -> Parts:
         """The newest parts that should become one, now or as soon as no other merge is running."""
         if self._merging:
             return ()
@@ -293,10 +282,9 @@ class LiveStore:
         start = merge_from([len(part) for part in growing], int(free / peak_bytes(1, self.dtype)))
         return () if start is None else tuple(growing[start:])
 
-    def _replace(self, old: tuple[_Part, ...], new: tuple[_Part, ...]) -> None:
-        """Put `new` in the place of `old`, neighbours in the list, or at its end; one swap for all who search."""
-        place = self._parts.index(old[0]) if old else len(self._parts)
-        self._parts = (*self._parts[:place], *new, *self._parts[place + len(old) :])
+    def _replace(self, old: Parts, new: Parts) -> None:
+        """One swap for all who search."""
+        self._parts = replaced(self._parts, old, new)
         self._sub_indices = tuple(part.sub_index for part in self._parts)
 
     def _drop_oldest(self) -> bool:
@@ -307,16 +295,11 @@ class LiveStore:
             self._note("dropped", (part,), self._clock())
         return surplus > 0
 
-    def _segment(self, part: _Part) -> Segment:
-        tokens, documents = _amount((part,))
-        is_tail = part is self._parts[-1] and len(part) <= self.limits.tail_tokens
-        return Segment(tokens, documents, "full" if part.full else "tail" if is_tail else "growing")
-
-    def _note(self, kind: EventKind, parts: Sequence[_Part], started: float, reason: str = "") -> None:
+    def _note(self, kind: EventKind, parts: Sequence[Part], started: float, reason: str = "") -> None:
         now = self._clock()
-        self._events.append(StoreEvent(now, kind, *_amount(parts), now - started, reason))
+        self._events.append(StoreEvent(now, kind, *amount(parts), now - started, reason))
 
-    def _give_up(self, worker: str, error: Exception, parts: Sequence[_Part], started: float) -> None:
+    def _give_up(self, worker: str, error: Exception, parts: Sequence[Part], started: float) -> None:
         """What was searchable still is, and the next document starts the worker again."""
         reason = str(error) or type(error).__name__
         logger.warning("A datastore's worker (%s) failed: %s", worker, reason)
@@ -328,9 +311,3 @@ class LiveStore:
 def conversation_document(prompt: Sequence[int], output: Sequence[int]) -> list[int]:
     """What a store learns from an answer: what the model wrote, after the last few tokens that led to it."""
     return [*prompt[-PROMPT_TOKENS:], *output]
-
-
-def _amount(parts: Sequence[_Part]) -> tuple[int, int]:
-    """(tokens, documents)"""
-    documents = sum(part.sub_index.documents for part in parts)
-    return sum(len(part) for part in parts) - documents, documents

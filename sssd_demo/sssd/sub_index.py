@@ -84,12 +84,13 @@ def joined(documents: Iterable[ArrayLike], dtype: np.dtype) -> NDArray[np.unsign
 
 
 def cut(tokens: NDArray[np.unsignedinteger], capacity: int) -> list[NDArray[np.unsignedinteger]]:
-    """`tokens` in runs of at most `capacity`, each of as many whole documents as fit; no document may be longer."""
+    """`tokens` in runs of at most `capacity`, each of as many whole documents as fit, but at least one."""
     ends = np.flatnonzero(tokens == np.iinfo(tokens.dtype).max) + 1
     runs = []
     start = 0
     while start < len(tokens):
-        stop = int(ends[np.searchsorted(ends, start + capacity, side="right") - 1])
+        fitting, next_one = np.searchsorted(ends, [start + capacity, start], side="right")
+        stop = int(ends[max(fitting - 1, next_one)])
         runs.append(tokens[start:stop])
         start = stop
     return runs

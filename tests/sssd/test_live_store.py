@@ -294,6 +294,17 @@ def test_what_was_appended_is_there_after_reopening_saved_or_not(made, tmp_path,
     assert state.dropped > 0
 
 
+def test_a_store_may_be_reopened_with_smaller_sub_indices(made, tmp_path):
+    path = tmp_path / "mine.live"
+    store = made(path=path, limits=Limits(max_tokens=1000))
+    documents = [[7] * 300, *random_documents(20), [8] * 300]
+    for document in documents:
+        store.append(document)
+    store = searchable(reopened(made, store, path, limits=Limits(max_tokens=100, max_sub_indices=100)))
+    store.append([9])
+    assert texts(searchable(store)) == [*documents, [9]]
+
+
 def test_the_journal_is_short_after_saving(made, tmp_path, monkeypatch):
     monkeypatch.setattr("sssd_demo.sssd.store_disk.JOURNAL_TOKENS", 1000)
     store = made(path=tmp_path / "mine.live", limits=Limits(max_tokens=20_000))
