@@ -1,7 +1,8 @@
 """Tens of millions of tokens of real text, from what any machine with this project has: its own files.
 
 Python's standard library, the sources and documents of the installed packages, and the system's documentation, each
-file once and whole. The tokens are kept in the cache folder, since making them takes minutes.
+file once and whole. Files of one folder stay together, the folders come in a random order: text comes with its like, as
+it does from one kind of user. The tokens are kept in the cache folder, since making them takes minutes.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from sssd_demo.folders import cache_folder
 from sssd_demo.sssd.documents import encode
 from sssd_demo.text import Text
 
-SUFFIXES = frozenset({".py", ".pyi", ".md", ".rst", ".txt", ".h", ".html", ".pm", ".pl", ".vim", ".cmake"})
-SHORTEST, LONGEST = 1_000, 2_000_000  # bytes of a file: what is shorter says little, what is longer is mostly tables
+SUFFIXES = frozenset({".py", ".pyi", ".md", ".rst", ".txt"})
+SHORTEST, LONGEST = 1_000, 500_000  # bytes of a file: what is shorter says little, what is longer is mostly tables
 SEED = 0
 
 
 def real_text(text: Text, tokens: int) -> list[NDArray[np.uint32]]:
-    """Documents of ids of together at least `tokens` tokens, or all there are if that is less, in a random order."""
+    """Documents of ids of together at least `tokens` tokens, or all there are if that is less."""
     kept = cache_folder() / "benchmarks" / f"real-text-{text.fingerprint}-{tokens}.npz"
     if kept.is_file():
         with np.load(kept) as arrays:
@@ -60,12 +61,15 @@ def _contents() -> Iterator[str]:
             yield written
 
 
-def _paths() -> list[Path]:
-    found = []
+def _paths() -> Iterator[Path]:
+    folders: dict[Path, list[Path]] = {}
     for root in (sys.prefix, sysconfig.get_path("stdlib"), "/usr/share"):
         for folder, _, names in os.walk(root):
-            paths = (Path(folder, name) for name in names if os.path.splitext(name)[1] in SUFFIXES)
-            found += [path for path in paths if path.is_file() and SHORTEST <= path.stat().st_size <= LONGEST]
-    found.sort()
-    random.Random(SEED).shuffle(found)
-    return found
+            paths = (Path(folder, name) for name in sorted(names) if os.path.splitext(name)[1] in SUFFIXES)
+            folders[Path(folder)] = [
+                path for path in paths if path.is_file() and SHORTEST <= path.stat().st_size <= LONGEST
+            ]
+    order = sorted(folders)
+    random.Random(SEED).shuffle(order)
+    for folder in order:
+        yield from folders[folder]

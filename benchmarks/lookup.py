@@ -1,0 +1,209 @@
+"""How long a lookup takes in stores of 1, 10 and 50 million tokens of real text, and what a build beside it costs.
+
+    python benchmarks/lookup.py
+
+Stores hold whole documents (see `real_text.py`; making 50 million tokens takes minutes, once); the queries are the
+ends of text cut off anywhere in documents of the same folders that are in none of them. A lookup is what one draft
+asks of its store: suffixes of the query, longest first, until there are enough samples, and their continuations. Then
+10 million tokens are added to a live store, which indexes them in the background, while text is drafted with another.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from real_text import real_text
+
+from sssd_demo import models
+from sssd_demo.cpu_name import cpu_name
+from sssd_demo.sssd.constants import DEFAULT
+from sssd_demo.sssd.datastore import Datastore
+from sssd_demo.sssd.drafter import Drafter
+from sssd_demo.sssd.live_store import LiveStore
+from sssd_demo.sssd.sampled import look_up
+from sssd_demo.text import Text
+
+RESULT = Path(__file__).parent / "results" / "lookup.json"
+HELD_OUT = 10  # every so many documents, one is in no store; queries come from those among the documents of a store
+QUERIES = 5000
+CONTEXT = 16  # tokens at the end of a text that are given to a lookup; it uses the last few
+S_Q = 16
+BUILT_BESIDE = 10_000_000
+PROMPT, ANSWER = 500, 200  # tokens of a held-out document that are drafted beside the build
+
+Documents = Sequence[NDArray[np.uint32]]
+
+
+def main() -> None:
+    """Measure, print the figures and keep them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--preset", default="smollm2-135m", help="the model whose tokenizer is used")
+    parser.add_argument("--sizes", default="1,10,50", help="of the stores, in millions of tokens")
+    parser.add_argument("--out", type=Path, default=RESULT)
+    args = parser.parse_args()
+    sizes = [int(float(part) * 1e6) for part in args.sizes.split(",")]
+    result = measure(models.load_text(args.preset), sizes)
+    args.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    sys.stdout.write(shown(result) + "\n")
+
+
+def measure(text: Text, sizes: Sequence[int]) -> dict[str, Any]:
+    """Times of lookups for each size, largest last, and of a build beside drafting."""
+    everything = real_text(text, int(max(*sizes, BUILT_BESIDE) * HELD_OUT / (HELD_OUT - 1) * 1.02))
+    stores = {}
+    for size in sizes:
+        documents, held_out = _split(everything, size)
+        contexts = _contexts(held_out)
+        started = time.perf_counter()
+        store = Datastore.build(documents, fingerprint=text.fingerprint, vocab_size=text.vocab_size)
+        built = time.perf_counter() - started
+        stores[store.tokens] = lookups(store, contexts) | {"build_seconds": built}
+        del store
+    return {
+        "command": "python benchmarks/lookup.py",
+        "machine": f"{cpu_name()}, Python {sys.version.split()[0]}",
+        "text": f"{sum(map(len, everything)):,} tokens in {len(everything):,} documents",
+        "s_q": S_Q,
+        "stores": stores,
+        "build": beside_a_build(text, *_split(everything, BUILT_BESIDE)),
+    }
+
+
+def lookups(store: Datastore, contexts: Sequence[list[int]]) -> dict[str, Any]:
+    """Times of one lookup for each context, apart for those that match at least two tokens."""
+    matched = [store.count(context[-2:]) > 0 for context in contexts]
+    for context in contexts[:200]:
+        look_up(store.sub_indices, context, S_Q, DEFAULT)
+    times = []
+    for context in contexts:
+        started = time.perf_counter()
+        look_up(store.sub_indices, context, S_Q, DEFAULT)
+        times.append(1000 * (time.perf_counter() - started))
+    held = sum(each.tokens.nbytes + each.suffixes.nbytes for each in store.sub_indices)
+    return {
+        "documents": store.documents,
+        "bytes_per_token": held / store.tokens,
+        "matched_share": sum(matched) / len(matched),
+        "all_ms": _spread(times),
+        "matched_ms": _spread(list(itertools.compress(times, matched))),
+        "unmatched_ms": _spread([each for each, found in zip(times, matched, strict=True) if not found]),
+    }
+
+
+def beside_a_build(text: Text, documents: Documents, held_out: Documents) -> dict[str, Any]:
+    """Drafting times alone and while a live store takes in `documents`; the drafts come from a store of the same."""
+    store = Datastore.build(documents, fingerprint=text.fingerprint, vocab_size=text.vocab_size)
+    rounds = _rounds(store, held_out)
+    for _ in range(200):
+        next(rounds)
+    before = _times(rounds, until=_after(5.0))
+    live = LiveStore(fingerprint=text.fingerprint, vocab_size=text.vocab_size)
+    whole = np.concatenate(documents)  # as one document: nothing but the build is timed
+    live.append(whole)
+    started = time.perf_counter()
+    beside = _times(rounds, until=lambda: not live.state().building)
+    seconds = time.perf_counter() - started
+    state = live.state()
+    live.close()
+    after = _times(rounds, until=_after(5.0))
+    idle = _spread([*before, *after])
+    during = _spread(beside)
+    return {
+        "tokens": state.tokens,
+        "sub_indices": len(state.segments),
+        "seconds": seconds,
+        "idle_ms": idle,
+        "during_ms": during,
+        "p99_ratio": during["p99"] / idle["p99"],
+    }
+
+
+def _split(documents: Documents, tokens: int) -> tuple[Documents, Documents]:
+    """The first documents, of at least `tokens` tokens, without those held out, and the held-out ones among them."""
+    kept: list[NDArray[np.uint32]] = []
+    held_out = []
+    total = 0
+    for number, document in enumerate(documents):
+        if number % HELD_OUT == HELD_OUT // 2:
+            held_out.append(document)
+        else:
+            kept.append(document)
+            total += len(document)
+            if total >= tokens:
+                break
+    return kept, held_out
+
+
+def _contexts(documents: Documents) -> list[list[int]]:
+    rng = random.Random(0)
+    long_enough = [document for document in documents if len(document) > CONTEXT]
+    chosen = rng.choices(long_enough, weights=[len(document) for document in long_enough], k=QUERIES)
+    ends = ((document, rng.randrange(CONTEXT, len(document))) for document in chosen)
+    return [document[end - CONTEXT : end].tolist() for document, end in ends]
+
+
+def _rounds(store: Datastore, documents: Documents) -> Iterator[float]:
+    """Milliseconds of one round's drafting after another, endlessly, two tokens a round."""
+    for document in itertools.cycle(documents):
+        ids = document[: PROMPT + ANSWER].tolist()
+        drafter = Drafter(ids[:PROMPT], [store], DEFAULT)
+        for end in range(PROMPT + 1, len(ids), 2):
+            started = time.perf_counter()
+            drafter.update(ids[:end])
+            drafter.draft(ids[:end], S_Q)
+            yield 1000 * (time.perf_counter() - started)
+
+
+def _times(rounds: Iterator[float], until: Callable[[], bool]) -> list[float]:
+    times = []
+    while not until():
+        times += itertools.islice(rounds, 20)
+    return times
+
+
+def _after(seconds: float) -> Callable[[], bool]:
+    end = time.perf_counter() + seconds
+    return lambda: time.perf_counter() > end
+
+
+def _spread(times: Sequence[float]) -> dict[str, float]:
+    if len(times) < 2:
+        return {"count": len(times)}
+    return {"count": len(times), "median": median(times), "p99": quantiles(times, n=100, method="inclusive")[-1]}
+
+
+def shown(result: dict[str, Any]) -> str:
+    """The figures for a person."""
+    lines = [result["text"]]
+    for tokens, found in result["stores"].items():
+        line = "{:,} tokens: lookup median {:.3f} ms, p99 {:.3f} ms; {:.0%} match 2 tokens or more".format(
+            int(tokens), found["all_ms"]["median"], found["all_ms"]["p99"], found["matched_share"]
+        )
+        for kind in ("matched", "unmatched"):
+            line += f"; {kind}: {found[kind + '_ms'].get('median', 0):.3f}, {found[kind + '_ms'].get('p99', 0):.3f}"
+        lines.append(line + f"; {found['bytes_per_token']:.2f} bytes a token; built in {found['build_seconds']:.1f} s")
+    build = result["build"]
+    during, idle = build["during_ms"], build["idle_ms"]
+    lines.append(
+        f"{build['tokens']:,} tokens built in the background in {build['seconds']:.1f} s; drafting p99 "
+        f"{during['p99']:.3f} ms meanwhile, {idle['p99']:.3f} ms alone ({build['p99_ratio']:.2f}×)"
+    )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
