@@ -124,11 +124,12 @@ class Answer:
     def _teach(self) -> None:
         learners, self._learners = self._learners, ()
         output = self.trace.token_ids()
+        top = [top for round_ in self.trace.rounds for top in round_.top]
         if self.trace.finish_reason == "cancelled" and len(output) < LEARNT_WHEN_CANCELLED:
             return
         for store in learners:
             try:
-                store.append(conversation_document(self.trace.prompt, output))
+                store.append(conversation_document(self.trace.prompt, output), top)
             except (UserError, ValueError) as error:  # ValueError: an id from beyond the tokenizer's vocabulary
                 logger.warning("An answer was not added to a store: %s", error)
 
@@ -276,7 +277,7 @@ class Service:
             stores=tuple(names),
             end_tokens=self.text.end_tokens,
             conversation=conversation,
-            keep_top=keep_top,
+            keep_top=keep_top or bool(learners),
         )
         stream = self.engine.submit(request)
         trace = Trace(

@@ -15,6 +15,7 @@ from sssd_demo.errors import UserError
 
 if TYPE_CHECKING:  # numpy and tokenizers are loaded by the action that needs them
     from sssd_demo.sssd.datastore import Datastore
+    from sssd_demo.sssd.recycled import Recycled
     from sssd_demo.sssd.store_file import Header
     from sssd_demo.stores import Stores
     from sssd_demo.text import Text
@@ -72,6 +73,7 @@ def add_parser(subparsers: Any) -> None:
 def build_store(args: argparse.Namespace) -> dict[str, Any]:
     """Tokenize and index the sources; the store appears, or replaces the old one, only when it is complete."""
     from sssd_demo.sssd.datastore import MAX_TOKENS, Datastore
+    from sssd_demo.sssd.recycled import Recycled
 
     stores = _stores()
     stores.path(args.name)  # a bad name is refused before the work
@@ -79,33 +81,39 @@ def build_store(args: argparse.Namespace) -> dict[str, Any]:
     if not 2 <= most <= MAX_TOKENS:
         raise UserError(f"A sub-index can have 2 to {MAX_TOKENS:,} positions, but not {most:,}.")
     text = _text(args.preset)
+    recycled = Recycled()
     with _keeping(args.name):
         datastore = Datastore.build(
-            _documents(args.sources, text), fingerprint=text.fingerprint, vocab_size=text.vocab_size, max_tokens=most
+            _documents(args.sources, text, recycled),
+            fingerprint=text.fingerprint,
+            vocab_size=text.vocab_size,
+            max_tokens=most,
         )
         if not datastore.tokens:
             raise UserError(f"The sources of {args.name} hold no tokens, so there is nothing to index.")
-        stores.save(args.name, datastore)
+        stores.save(args.name, datastore.with_recycled(recycled))
     return _described(args.name, stores)
 
 
 def add_to_store(args: argparse.Namespace) -> dict[str, Any]:
     """Index the sources beside what is there; until that is complete, the store stays as it is."""
     from sssd_demo.sssd.datastore import Datastore, token_dtype
+    from sssd_demo.sssd.recycled import Recycled
 
     text = _text(args.preset)
     stores = _stores(text.fingerprint)
     stores.path(args.name)
+    recycled = Recycled()
     before = Datastore((), text.fingerprint, token_dtype(text.vocab_size))
     if args.name in stores.names():
         if stores.is_shipped(args.name):
             raise UserError(f"The datastore {args.name} comes with the project and cannot be added to.")
         before = stores.open(args.name)
     with _keeping(args.name):
-        after = before.with_documents(_documents(args.sources, text), vocab_size=text.vocab_size)
+        after = before.with_documents(_documents(args.sources, text, recycled), vocab_size=text.vocab_size)
         if after.tokens == before.tokens:
             raise UserError(f"The sources hold no tokens, so there is nothing to add to {args.name}.")
-        stores.save(args.name, after)
+        stores.save(args.name, after.with_recycled(recycled))
     added = {"tokens": after.tokens - before.tokens, "documents": after.documents - before.documents}
     return _described(args.name, stores) | {"added": added}
 
@@ -200,7 +208,7 @@ def _stores(fingerprint: str | None = None) -> Stores:
     return Stores.usual(fingerprint)
 
 
-def _documents(sources: Sequence[str], text: Text) -> Iterator[Sequence[int]]:
+def _documents(sources: Sequence[str], text: Text, recycled: Recycled) -> Iterator[Sequence[int]]:
     """The documents of `sources`, with a progress bar on stderr if that is a terminal."""
     from sssd_demo.sssd.documents import read_documents
 
@@ -211,7 +219,7 @@ def _documents(sources: Sequence[str], text: Text) -> Iterator[Sequence[int]]:
             bar.refresh()
 
         bar.set_description_str("reading")
-        yield from read_documents(sources, text, progress=progress)
+        yield from read_documents(sources, text, progress=progress, recycled=recycled)
         bar.set_description_str("sorting")
 
 
@@ -257,6 +265,7 @@ def _told(name: str, file: str, header: Header) -> dict[str, Any]:
         "documents": header.documents,
         "bytes": header.bytes,
         "dropped": header.dropped,
+        "recycled": header.recycled,
         "sub_indices": [
             {"tokens": positions - documents, "documents": documents, "full": place < header.sealed}
             for place, (positions, documents) in enumerate(header.sub_indices)

@@ -20,7 +20,7 @@ class Sssd:
     def __init__(self, open_store: Callable[[str], Store], settings: Settings = DEFAULT) -> None:
         self._open_store = open_store
         self._settings = settings
-        self.learns_from_top = settings.combine == "blend" and settings.recycled_weight > 0
+        self.learns_from_top = settings.combine != "larger" and settings.recycled_weight > 0
         self._drafters: dict[int, Drafter] = {}
 
     def begin(self, sequence: Sequence) -> None:

@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 from typing import Protocol
 
 from sssd_demo.sssd.constants import Settings
+from sssd_demo.sssd.trust import Trust
 from sssd_demo.trace import ROOT, DraftTree, Law, Source, Top
 
 POINT: Law = "point"  # a token that was looked up, not drawn from a distribution
@@ -53,7 +54,12 @@ class _Estimate:
 
 
 def blend(
-    evidence: Sequence[Evidence], recall: Recall, recent: tuple[int, ...], s_q: int, settings: Settings
+    evidence: Sequence[Evidence],
+    recall: Recall,
+    recent: tuple[int, ...],
+    s_q: int,
+    settings: Settings,
+    trust: Trust | None = None,
 ) -> DraftTree:
     """The `s_q` - 1 continuations of highest estimated probability, as a tree of point-mass nodes.
 
@@ -62,8 +68,10 @@ def blend(
 
         p ← (count + doubt · p) / (occurrences + doubt)
 
-    (interpolation as in Witten and Bell's language models). `probs` are products along the path, so they never rise
-    with depth, and the first k nodes of the tree are the best tree of k nodes. Nodes below `cutoff` are left out.
+    (interpolation as in Witten and Bell's language models), or, with "noisy-or", raised as by independent witnesses:
+    p ← 1 - (1 - p) · (1 - count / (occurrences + doubt)). `trust` then corrects it. `probs` are products along the
+    path, so they never rise with depth, and the first k nodes of the tree are the best tree of k nodes. Nodes below
+    `cutoff` are left out.
     """
     tokens: list[int] = []
     parents: list[int] = []
@@ -78,6 +86,8 @@ def blend(
         nonlocal pushed
         for token, estimate in _estimates(known, recall, recent, settings).items():
             path = probability * estimate.probability
+            if trust is not None:
+                path *= min(1.0, trust.factor((estimate.source, estimate.match_length, depth == 1)))
             if path > settings.cutoff:
                 heappush(heap, (-path, -depth, pushed, token, estimate, parent, known))
                 pushed += 1
@@ -115,17 +125,18 @@ def _estimates(
         if not children:
             continue
         occurrences = known.node.count + known.doubt
-        kept = known.doubt / occurrences
-        for estimate in found.values():
-            estimate.probability *= kept
+        if settings.combine == "interpolated":
+            kept = known.doubt / occurrences
+            for estimate in found.values():
+                estimate.probability *= kept
         for child in children:
             share = child.count / occurrences
-            if child.token in found:
-                estimate = found[child.token]
+            estimate = found.setdefault(child.token, _Estimate(0.0, child.source, known.match_length))
+            if settings.combine == "interpolated":
                 estimate.probability += share
-                estimate.source, estimate.match_length = child.source, known.match_length
             else:
-                found[child.token] = _Estimate(share, child.source, known.match_length)
+                estimate.probability = 1 - (1 - estimate.probability) * (1 - share)
+            estimate.source, estimate.match_length = child.source, known.match_length
     return found
 
 

@@ -18,6 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+# larger: merge.py; the others: blend.py
+Combine = Literal["larger", "interpolated", "noisy-or"]
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -30,19 +33,24 @@ class Settings:
     enough_samples: int = 50  # authors: with fewer, the oldest query token is dropped and the search repeated
     max_children: int = 5  # authors; replay: it limits a source's node, but not the datastore's first tokens
 
-    combine: Literal["larger", "blend"] = "larger"  # authors: of two scores for one token the larger holds (merge.py)
-    # for "larger"
-    prompt_weight: float = 0.6  # authors: the prompt source is over-confident …
+    combine: Combine = "larger"  # authors: of two scores for one token the larger holds
+    prompt_weight: float = 0.6  # authors: the prompt source is over-confident … (0: not asked at all)
     decay_base: float = 0.6  # authors: … the more so the further it looks ahead …
     decay_per_matched_token: float = 0.1  # authors: … and the shorter its match
-    datastore_weight: float = 1.0  # authors: count ratios of the datastore are believed as they are
-    # for "blend" (blend.py)
-    prompt_doubt: float = 1.0
-    datastore_doubt: float = 3.0
-    recycled_weight: float = 0.9
-    cutoff: float = 0.0
-    prompt: bool = True
-    datastore: bool = True
+    datastore_weight: float = 1.0  # authors: count ratios of the datastore are believed as they are (0: not asked)
+    short_match_discount: float = 0.0  # of the datastore's weight, for each token that its match is shorter
+
+    # Where estimates are combined; see `blend.py`. Not in the authors' algorithm.
+    prompt_doubt: float = 1.0  # occurrences that are needed to be half believed
+    datastore_doubt: float = 3.0  # the same for the longest match, and for one token less …
+    datastore_doubt_growth: float = 1.0  # … this many times as many
+    recycled_weight: float = 0.0  # on what the target held likely the last time
+    online_trust: bool = False  # probabilities corrected by how often their kind came true
+    cutoff: float = 0.0  # less probable nodes are left out
+
+    def doubt(self, match_length: int) -> float:
+        """Occurrences in the datastore that are needed to half believe what followed a match of this length."""
+        return self.datastore_doubt * self.datastore_doubt_growth ** (self.longest_match - match_length)
 
     def decay(self, match_length: int) -> float:
         """γ(m): the factor on a prompt candidate's score for each token beyond the first."""
@@ -60,5 +68,16 @@ class Settings:
 
 
 FAITHFUL = Settings()  # the authors' algorithm and constants
-DEFAULT = replace(FAITHFUL, longest_match=6, window=16, lag=False, combine="blend")
+DEFAULT = replace(
+    FAITHFUL,
+    longest_match=6,
+    window=16,
+    lag=False,
+    combine="interpolated",
+    recycled_weight=0.9,
+    datastore_doubt=3,
+    datastore_doubt_growth=3,
+    max_children=8,
+    prompt_doubt=2,
+)
 SETTINGS = {"faithful": FAITHFUL, "default": DEFAULT}

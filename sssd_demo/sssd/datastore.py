@@ -9,8 +9,11 @@ from itertools import accumulate, chain
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sssd_demo.sssd.recycled import Recycled
+from sssd_demo.sssd.recycled_table import RecycledTable
 from sssd_demo.sssd.sub_index import SubIndex, as_ids
 from sssd_demo.sssd.suffix_array import MAX_BYTES
+from sssd_demo.trace import Top
 
 MAX_TOKENS = 512 * 2**20  # of one sub-index, separators included (authors of arXiv 2411.05894)
 
@@ -25,6 +28,7 @@ class Datastore:
     max_tokens: int = MAX_TOKENS  # positions in a sub-index, when documents are added
     sealed: int = 0  # the oldest sub-indices, those to which nothing is added any more
     dropped: int = 0  # older documents that were pushed out; this happens to live stores only
+    recycled: RecycledTable | None = None  # what the target held likely in these documents, where that was recorded
 
     @classmethod
     def build(
@@ -45,6 +49,17 @@ class Datastore:
         groups = _groups(chain(opened, documents), vocab_size, capacity(self.max_tokens, self.dtype))
         sub_indices = kept + tuple(SubIndex.build(group, self.dtype) for group in groups)
         return replace(self, sub_indices=sub_indices, sealed=max(0, len(sub_indices) - 1))
+
+    def with_recycled(self, recycled: Recycled) -> Datastore:
+        """This store, which also remembers what was likely where; what it remembered of the same places is replaced."""
+        if not len(recycled):
+            return self
+        places = dict(self.recycled.items()) if self.recycled else {}
+        return replace(self, recycled=RecycledTable.build({**places, **dict(recycled.items())}.items(), self.dtype))
+
+    def recalled(self, tokens: tuple[int, ...]) -> Top | None:
+        """What the target held likely after these one or two tokens, if that was recorded."""
+        return self.recycled.after(tokens) if self.recycled else None
 
     @property
     def tokens(self) -> int:

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from sssd_demo import trace_file
 from sssd_demo.errors import UserError
 from sssd_demo.sssd.recorded_answers import read_recorded_answers
+from sssd_demo.sssd.recycled import Recycled
 
 STDLIB = "stdlib"
 TEXT_SUFFIXES = frozenset({".txt", ".md", ".py"})
@@ -48,15 +49,18 @@ def read_documents(
     *,
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    recycled: Recycled | None = None,
 ) -> Iterator[Sequence[int]]:
     """The documents in `sources`, in this order and a folder's files by name.
+
+    What recorded answers tell of the tokens that were likely is learnt by `recycled`.
 
     `progress` is told the share of bytes that has been read, rising to 1. Soon after `cancelled` says so there are no
     more documents. Raises `UserError` that names the file when a source is missing, is not text, or was made by another
     tokenizer.
     """
     paths = list(_paths(sources))
-    reading = _Reading(sum(map(_size, paths)), progress, cancelled)
+    reading = _Reading(sum(map(_size, paths)), progress, cancelled, Recycled() if recycled is None else recycled)
     try:
         for path in paths:
             with reading.file(_size(path)):
@@ -88,11 +92,16 @@ class _Cancelled(Exception):
 
 
 class _Reading:
-    """How far all files together have been read."""
+    """How far all files together have been read, and what was learnt beside their documents."""
 
     def __init__(
-        self, total: int, progress: Callable[[float], None] | None, cancelled: Callable[[], bool] | None
+        self,
+        total: int,
+        progress: Callable[[float], None] | None,
+        cancelled: Callable[[], bool] | None,
+        recycled: Recycled,
     ) -> None:
+        self.recycled = recycled
         self._total = max(1, total)
         self._progress = progress
         self._cancelled = cancelled
@@ -142,6 +151,7 @@ def _documents_of(path: Path, tokenizer: Tokenizer, reading: _Reading) -> Iterat
         answers = read_recorded_answers(path, tokenizer.vocab_size)
         for number, answer in enumerate(answers, 1):
             reading.passed(number / len(answers))
+            reading.recycled.learn((*answer.prompt, *answer.output), answer.top)
             yield answer.output
         return
     if path.suffix in TRACE_SUFFIXES:  # a damaged one is refused, not taken for prose

@@ -12,6 +12,7 @@ from sssd_demo.sssd.recycled import Recycled
 from sssd_demo.sssd.sampled import SampledNode, look_up
 from sssd_demo.sssd.sub_index import SubIndex
 from sssd_demo.sssd.trie import PromptTrie, TrieNode
+from sssd_demo.sssd.trust import Trust
 from sssd_demo.trace import EMPTY_TREE, DraftTree, Top
 
 
@@ -20,6 +21,8 @@ class Store(Protocol):
 
     @property
     def sub_indices(self) -> tuple[SubIndex, ...]: ...
+    def recalled(self, tokens: tuple[int, ...]) -> Top | None:
+        """What the target held likely after these one or two tokens, if that was kept."""
 
 
 class Drafter:
@@ -30,14 +33,20 @@ class Drafter:
         self._recycled = Recycled()
         self._stores = stores
         self._settings = settings
+        self._trust = Trust() if settings.online_trust else None
+        self._known = len(prompt)
 
     def update(self, tokens: Sequence[int], top: Sequence[Top] = ()) -> None:
         """Learn what was written since the last call; `tokens` is the whole conversation so far.
 
         `top` is what the target held likely at the places of the last tokens, one entry each.
         """
-        self._trie.update(tokens)
-        self._recycled.learn(tokens, top)
+        if self._settings.prompt_weight:
+            self._trie.update(tokens)
+            self._recycled.learn(tokens, top)
+        if self._trust:
+            self._trust.learn(tokens[self._known :])
+        self._known = len(tokens)
 
     def draft(self, tokens: Sequence[int], s_q: int) -> DraftTree:
         """At most `s_q` - 1 candidates for what follows `tokens`, the whole conversation so far."""
@@ -45,12 +54,25 @@ class Drafter:
             return EMPTY_TREE
         settings = self._settings
         recent = tokens[-settings.longest_match :]
-        matches = list(self._trie.matches(recent, settings.longest_match)) if settings.prompt else []
+        matches = list(self._trie.matches(recent, settings.longest_match)) if settings.prompt_weight else []
         sub_indices = [sub_index for store in self._stores for sub_index in store.sub_indices]
-        sampled = look_up(sub_indices, recent, s_q, settings) if settings.datastore else None
+        sampled = look_up(sub_indices, recent, s_q, settings) if settings.datastore_weight else None
         if settings.combine == "larger":
             return merge(self._seeds(matches, sampled, s_q), s_q, settings.children_cap(s_q))
-        return blend(self._evidence(matches, sampled), self._recycled.after, tuple(recent[-2:]), s_q, settings)
+        evidence = self._evidence(matches, sampled)
+        tree = blend(evidence, self._recall, tuple(recent[-2:]), s_q, settings, self._trust)
+        if self._trust:
+            self._trust.drafted(tree)
+        return tree
+
+    def _recall(self, tokens: tuple[int, ...]) -> Top | None:
+        """This conversation's own memory comes before that of other texts."""
+        found = self._recycled.after(tokens)
+        for store in self._stores:
+            if found is not None:
+                break
+            found = store.recalled(tokens)
+        return found
 
     def _seeds(self, matches: Sequence[tuple[int, TrieNode]], sampled: SampledNode | None, s_q: int) -> Sequence[Seed]:
         settings = self._settings
@@ -61,7 +83,9 @@ class Drafter:
         ]
         if sampled is not None:
             # The first tokens have no cap of their own; more than the budget could not be attached anyway.
-            seeds.append(Seed(sampled, settings.datastore_weight, decay=1.0, first_cap=s_q - 1))
+            shorter = settings.longest_match - sampled.match_length
+            weight = settings.datastore_weight * (1 - settings.short_match_discount * shorter)
+            seeds.append(Seed(sampled, weight, decay=1.0, first_cap=s_q - 1))
         return seeds
 
     def _evidence(self, matches: Sequence[tuple[int, TrieNode]], sampled: SampledNode | None) -> Sequence[Evidence]:
@@ -69,6 +93,9 @@ class Drafter:
         settings = self._settings
         evidence = []
         if sampled is not None:
-            evidence.append(Evidence(sampled, sampled.match_length, settings.datastore_doubt))
-        evidence += [Evidence(node, length, settings.prompt_doubt) for length, node in reversed(matches)]
+            evidence.append(Evidence(sampled, sampled.match_length, settings.doubt(sampled.match_length)))
+        went_on = [(length, node) for length, node in matches if node.children()]  # not the text's very end
+        if settings.combine == "noisy-or":
+            went_on = went_on[:1]  # shorter matches are no further witnesses: they saw the same
+        evidence += [Evidence(node, length, settings.prompt_doubt) for length, node in reversed(went_on)]
         return evidence

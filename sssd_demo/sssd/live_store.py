@@ -21,12 +21,14 @@ from numpy.typing import ArrayLike, NDArray
 from sssd_demo.errors import UserError
 from sssd_demo.sssd.datastore import Datastore, capacity, pieces, token_dtype
 from sssd_demo.sssd.merging import DEFAULT_LIMITS, Limits, merge_from
+from sssd_demo.sssd.recycled import Recycled
 from sssd_demo.sssd.store_disk import StoreDisk
 from sssd_demo.sssd.store_file import SavingCancelled
 from sssd_demo.sssd.store_parts import Part, Parts, amount, replaced, segments
 from sssd_demo.sssd.store_state import EventKind, StoreEvent, StoreState
 from sssd_demo.sssd.sub_index import SubIndex, cut, joined
 from sssd_demo.sssd.suffix_array import peak_bytes
+from sssd_demo.trace import Top
 
 logger = logging.getLogger(__name__)
 
@@ -58,12 +60,13 @@ class LiveStore:
         self.dtype = token_dtype(vocab_size)
         self._capacity = capacity(limits.max_tokens, self.dtype)
         self._clock = clock
+        self._recycled = Recycled()
         self._appending = threading.Lock()  # one document after another, also on the disk
         self._saving = threading.Lock()  # held while the store's file is written
         self._changed = threading.Condition()  # guards all that follows
         self._parts: Parts = ()
         self._sub_indices: tuple[SubIndex, ...] = ()
-        self._waiting: deque[NDArray] = deque()
+        self._waiting: deque[NDArray] = deque()  # each with its separator, so that joining them is one quick step
         self._dropped = 0
         self._reserved: Part | None = None  # the tail that is being built anew, so that no merge takes it
         self._merging: Parts = ()
@@ -80,11 +83,21 @@ class LiveStore:
         """What is searchable now, oldest first: a snapshot that stays as it is. Reading it never waits."""
         return self._sub_indices
 
-    def append(self, document: ArrayLike) -> None:
+    def recycled(self) -> Recycled:
+        """What it knows now of what the target held likely: a copy that stays as it is."""
+        with self._appending:
+            return self._recycled.copy()
+
+    def recalled(self, tokens: tuple[int, ...]) -> Top | None:
+        """What the target held likely after these one or two tokens, as far as `append` was told."""
+        return self._recycled.after(tokens)
+
+    def append(self, document: ArrayLike, top: Sequence[Top] = ()) -> None:
         """Add `document`; with a path, returns once it is on the disk. It is searchable soon after.
 
-        One that is longer than a sub-index is cut; an empty one is left out. Raises `ValueError` for an id out of
-        range, and `UserError` if it cannot be kept or the store is closed.
+        `top` is what the target held likely at its last tokens; a store with a path does not take it, so that it is the
+        same after a restart. A document longer than a sub-index is cut; an empty one is left out. Raises `ValueError`
+        for an id out of range, and `UserError` if it cannot be kept or the store is closed.
         """
         parts = list(pieces([document], self.vocab_size, self._capacity - 1))
         if not parts:
@@ -94,8 +107,10 @@ class LiveStore:
                 raise UserError("This datastore is closed.")
             if self._disk is not None:
                 self._disk.journal.append(parts)
+            elif top:
+                self._recycled.learn(np.asarray(document).tolist(), top)
             with self._changed:
-                self._waiting.extend(part.astype(self.dtype) for part in parts)
+                self._waiting.extend(joined([part], self.dtype) for part in parts)
                 self._start("index", self._index_waiting)
 
     def state(self) -> StoreState:
@@ -142,7 +157,7 @@ class LiveStore:
                 logger.warning("%s", disk.journal.damage)
                 self._problems["open"] = disk.journal.damage
             if disk.journal.documents:
-                self._waiting.extend(disk.journal.documents)
+                self._waiting.extend(joined([each], self.dtype) for each in disk.journal.documents)
                 disk.journal.documents.clear()
                 self._start("index", self._index_waiting)
 
@@ -165,14 +180,12 @@ class LiveStore:
                 if not batch or self._closed:
                     self._stop("index")
                     return
-                tail = self._tail_to_join(sum(map(len, batch)) + len(batch))
+                tail = self._tail_to_join(sum(map(len, batch)))
                 self._reserved = tail
             started = self._clock()
             try:
-                tokens = joined(batch, self.dtype)
-                if tail is not None:
-                    tokens = np.concatenate([tail.sub_index.tokens, tokens])
-                built = Part(self._sorted(tokens))
+                texts = batch if tail is None else [tail.sub_index.tokens, *batch]
+                built = Part(self._sorted(np.concatenate(texts)))
             except Exception as error:
                 with self._changed:
                     self._reserved = None
@@ -261,7 +274,7 @@ class LiveStore:
         batch: list[NDArray] = []
         room = min(BATCH_TOKENS, self._capacity)
         for document in self._waiting:
-            room -= len(document) + 1
+            room -= len(document)
             if batch and room < 0:
                 break
             batch.append(document)

@@ -1,7 +1,8 @@
 """A datastore as one file: written whole or not at all, and read with suspicion.
 
 Layout, little-endian: magic, version, length of the header, header (JSON), digest of all that; then for each
-sub-index its tokens and its suffix array, each padded to a multiple of 64 bytes. The header holds the tokenizer's
+sub-index its tokens and its suffix array, then the keys, tokens and probabilities of what was held likely
+(`recycled_table.py`), each padded to a multiple of 64 bytes. The header holds the tokenizer's
 fingerprint, the tokens' type, the counts (also of what was pushed out), and a digest of everything after it. Tokens
 and suffix arrays are not read into memory but mapped.
 """
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from sssd_demo.errors import UserError
 from sssd_demo.sssd.datastore import Datastore
 from sssd_demo.sssd.durable_file import replacing
+from sssd_demo.sssd.recycled_table import KEY, PROBABILITY, WIDTH, RecycledTable
 from sssd_demo.sssd.sub_index import SubIndex
 
 MAGIC = b"sssdstor"
@@ -47,6 +49,7 @@ class Header:
     max_tokens: int  # positions in a sub-index
     sealed: int  # the oldest sub-indices, to which nothing is added any more
     dropped: int  # documents that were pushed out; the file's first document comes after them
+    recycled: int  # places of which it is known what was likely there
 
     @property
     def documents(self) -> int:
@@ -90,18 +93,21 @@ def load(path: Path, fingerprint: str | None = None) -> Datastore:
         if _digest_of_rest(file) != header.checksum:
             raise _unusable(path, "its contents are damaged: the checksum does not fit")
         if not header.sub_indices:
-            return _described(header, ())
+            return _described(header, (), None)
         mapped = np.memmap(file, np.uint8, mode="r")
-    sub_indices = []
+    columns: list[NDArray] = []
     start = body
-    for positions, documents in header.sub_indices:
-        columns: list[NDArray] = []
-        for dtype in (header.dtype, _POSITION):
-            stop = start + positions * dtype.itemsize
-            columns.append(mapped[start:stop].view(dtype))
-            start += _padded(stop - start)
-        sub_indices.append(SubIndex(columns[0], columns[1], documents))
-    return _described(header, tuple(sub_indices))
+    for count, dtype in _layout(header):
+        stop = start + count * dtype.itemsize
+        columns.append(mapped[start:stop].view(dtype))
+        start += _padded(stop - start)
+    texts = iter(columns)
+    sub_indices = tuple(SubIndex(next(texts), next(texts), documents) for _, documents in header.sub_indices)
+    recycled = None
+    if header.recycled:
+        keys, tokens, probs = texts
+        recycled = RecycledTable(keys, tokens.reshape(-1, WIDTH), probs.reshape(-1, WIDTH))
+    return _described(header, sub_indices, recycled)
 
 
 def read_header(path: Path) -> Header:
@@ -110,8 +116,21 @@ def read_header(path: Path) -> Header:
         return _read_header(file, path)
 
 
-def _described(header: Header, sub_indices: tuple[SubIndex, ...]) -> Datastore:
-    return Datastore(sub_indices, header.fingerprint, header.dtype, header.max_tokens, header.sealed, header.dropped)
+def _layout(header: Header) -> Iterator[tuple[int, np.dtype]]:
+    """How many entries of which type each column after the header has."""
+    for positions, _ in header.sub_indices:
+        yield positions, header.dtype
+        yield positions, _POSITION
+    if header.recycled:
+        yield header.recycled, KEY
+        yield header.recycled * WIDTH, header.dtype
+        yield header.recycled * WIDTH, PROBABILITY
+
+
+def _described(header: Header, sub_indices: tuple[SubIndex, ...], recycled: RecycledTable | None) -> Datastore:
+    return Datastore(
+        sub_indices, header.fingerprint, header.dtype, header.max_tokens, header.sealed, header.dropped, recycled
+    )
 
 
 def _write(datastore: Datastore, file: BinaryIO, cancelled: Callable[[], bool]) -> None:
@@ -128,6 +147,7 @@ def _write(datastore: Datastore, file: BinaryIO, cancelled: Callable[[], bool]) 
         "max_tokens": datastore.max_tokens,
         "sealed": datastore.sealed,
         "dropped": datastore.dropped,
+        "recycled": len(datastore.recycled or ()),
         "checksum": digest.hexdigest(),
     }
     encoded = json.dumps(header).encode()
@@ -142,14 +162,21 @@ def _write(datastore: Datastore, file: BinaryIO, cancelled: Callable[[], bool]) 
 
 
 def _blocks(datastore: Datastore, cancelled: Callable[[], bool]) -> Iterator[bytes | memoryview]:
+    for column in _columns(datastore):
+        content = column.reshape(-1).view(np.uint8).data
+        for start in range(0, len(content), _CHUNK_BYTES):
+            if cancelled():
+                raise SavingCancelled
+            yield content[start : start + _CHUNK_BYTES]
+        yield bytes(_padded(column.nbytes) - column.nbytes)
+
+
+def _columns(datastore: Datastore) -> Iterator[NDArray]:
     for sub_index in datastore.sub_indices:
-        for column in (sub_index.tokens, sub_index.suffixes):
-            content = column.view(np.uint8).data
-            for start in range(0, len(content), _CHUNK_BYTES):
-                if cancelled():
-                    raise SavingCancelled
-                yield content[start : start + _CHUNK_BYTES]
-            yield bytes(_padded(column.nbytes) - column.nbytes)
+        yield sub_index.tokens
+        yield sub_index.suffixes
+    if recycled := datastore.recycled:
+        yield from (recycled.keys, recycled.tokens, recycled.probs)
 
 
 def _read_header(file: BinaryIO, path: Path) -> Header:
@@ -168,10 +195,7 @@ def _read_header(file: BinaryIO, path: Path) -> Header:
     if file.read(_DIGEST_BYTES) != _digest(prefix + encoded):
         raise _unusable(path, "its header is damaged: the checksum does not fit")
     header = _parse_header(encoded, size, path)
-    expected = file.tell() + sum(
-        _padded(positions * header.dtype.itemsize) + _padded(positions * _POSITION.itemsize)
-        for positions, _ in header.sub_indices
-    )
+    expected = file.tell() + sum(_padded(count * dtype.itemsize) for count, dtype in _layout(header))
     if size != expected:
         raise _unusable(path, f"it has {size:,} bytes instead of {expected:,}")
     return header
@@ -189,6 +213,7 @@ def _parse_header(encoded: bytes, size: int, path: Path) -> Header:
             max_tokens=data["max_tokens"],
             sealed=data["sealed"],
             dropped=data["dropped"],
+            recycled=data["recycled"],
         )
     except (ValueError, KeyError, TypeError) as error:
         raise _unusable(path, "its header cannot be understood") from error

@@ -7,14 +7,15 @@ wrote, so drafting the written answer again gives the very numbers that decoding
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from sssd_demo.sssd.constants import DEFAULT, Settings
 from sssd_demo.sssd.drafter import Drafter
+from sssd_demo.sssd.recycled import Recycled
 from sssd_demo.sssd.replay import accepted_length
 from sssd_demo.sssd.sub_index import SubIndex
-from sssd_demo.trace import Trace
+from sssd_demo.trace import Top, Trace
 
 WINDOW = 10  # conversations that one point of the curve sums up
 
@@ -38,6 +39,11 @@ class Snapshot:
     sub_indices: tuple[SubIndex, ...]
     added: int = 0  # tokens given to it so far
     dropped: int = 0  # documents it has forgotten
+    recycled: Recycled = field(default_factory=Recycled)
+
+    def recalled(self, tokens: tuple[int, ...]) -> Top | None:
+        """What the target held likely after these one or two tokens."""
+        return self.recycled.after(tokens)
 
 
 @dataclass(frozen=True)
@@ -65,11 +71,10 @@ class Point:
 def measured(trace: Trace, before: Snapshot, s_q: int, settings: Settings = DEFAULT) -> Conversation:
     """What `trace` came to, which was drafted with the store `before`, and would have without it, or with it alone.
 
-    Without the store there remain the conversation and, where its rounds have kept them, the target's own recycled
-    predictions. With the store alone there remains nothing else.
+    The target's recycled predictions belong to where they were made: to this conversation, or to those in the store.
     """
     decode = trace.rounds[1:]
-    store_only = replace(settings, prompt_weight=0.0, recycled_weight=0.0)
+    store_only = replace(settings, prompt_weight=0.0)
     return Conversation(
         added=before.added,
         dropped=before.dropped,

@@ -180,7 +180,7 @@ class GrowthRun:
         """One conversation. Raises `UserError` if its answer cannot be had."""
         self._store.settle(SETTLED_WITHIN)
         # Nobody else adds to the store, so it stays like this until the answer has ended.
-        before = Snapshot(self._store.sub_indices, self._added, self._store.state().dropped)
+        before = Snapshot(self._store.sub_indices, self._added, self._store.state().dropped, self._store.recycled())
         asked = [{"role": "user", "content": question}]
         answer = self._service.ask(asked, self._settings, session=self._id, keep_top=True)
         with self._state:

@@ -1,4 +1,6 @@
-"""What the target held likely: found again by the last tokens, the latest first, and bounded."""
+"""What the target held likely: found again by the last tokens, averaged, and bounded."""
+
+import pytest
 
 from sssd_demo.sssd import recycled
 from sssd_demo.sssd.recycled import Recycled
@@ -16,13 +18,6 @@ def test_each_position_is_found_by_the_two_tokens_before_it_and_by_the_last_one(
     assert memory.after((8, 7)) is None
 
 
-def test_the_latest_sight_holds():
-    memory = Recycled()
-    memory.learn([7, 8, 9], [A])
-    memory.learn([7, 8, 5], [C])
-    assert memory.after((7, 8)) == C
-
-
 def test_nothing_is_learnt_where_nothing_was_kept():
     memory = Recycled()
     memory.learn([7, 8, 9], [])
@@ -35,3 +30,21 @@ def test_the_oldest_places_are_forgotten_when_there_are_too_many(monkeypatch):
     memory.learn([1, 2, 3, 4, 5, 6], [A, A, A, B])
     assert memory.after((4, 5)) == B
     assert memory.after((2, 3)) is None
+
+
+def test_several_sights_of_a_place_are_averaged():
+    memory = Recycled()
+    memory.learn([7, 8, 9], [Top((9, 4), (0.9, 0.1))])
+    memory.learn([7, 8, 5], [Top((5, 9), (0.6, 0.3))])
+    found = memory.after((7, 8))
+    assert found.tokens == (9, 5, 4)
+    assert found.probs == pytest.approx((0.6, 0.3, 0.05))
+
+
+def test_a_copy_does_not_learn_with_the_original():
+    memory = Recycled()
+    memory.learn([7, 8, 9], [A])
+    before = memory.copy()
+    memory.learn([7, 8, 5], [C])
+    assert before.after((7, 8)) == A
+    assert len(before) == len(memory) == 2

@@ -53,8 +53,8 @@ def test_a_repeated_text_is_drafted_from_the_prompt(sssd):
     asked = sequence(1, [1, 2, 3, 4, 5, 6, 7], 1)
     sssd.begin(asked)
     (tree,) = sssd.propose([asked])
-    assert tree.tokens == (2, 3, 4, 5, 6, 7)
-    assert set(tree.sources) == {"prompt"}
+    assert tree.tokens[:6] == (2, 3, 4, 5, 6, 7)
+    assert set(tree.sources[:6]) == {"prompt"}
     assert set(tree.match_lengths) == {1}
 
 

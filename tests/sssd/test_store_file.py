@@ -11,7 +11,9 @@ import pytest
 from sssd_demo.errors import UserError
 from sssd_demo.sssd import store_file
 from sssd_demo.sssd.datastore import Datastore, sample
+from sssd_demo.sssd.recycled import Recycled
 from sssd_demo.sssd.store_file import load, read_header, save
+from sssd_demo.trace import Top
 
 DOCUMENTS = [[5, 6, 7], [256, 6, 7, 8], [6, 7]]
 
@@ -142,3 +144,32 @@ def test_a_store_in_use_survives_its_replacement(path):
     save(build([[1, 2]]), path)
     assert before.count([6, 7]) == 3
     assert load(path).count([6, 7]) == 0
+
+
+def remembered():
+    recycled = Recycled()
+    recycled.learn([5, 6, 7, 300], [Top((7, 9), (0.75, 0.2)), Top((300,), (0.5,))])
+    return recycled
+
+
+def test_what_the_target_held_likely_is_kept_with_the_texts(tmp_path):
+    built = build(vocab_size=49152).with_recycled(remembered())
+    save(built, tmp_path / "a.store")
+    loaded = load(tmp_path / "a.store", "abcd")
+    assert read_header(tmp_path / "a.store").recycled == 4
+    for tokens in ((6,), (7,), (5, 6), (6, 7), (8,), (6, 5)):
+        assert loaded.recalled(tokens) == built.recalled(tokens)
+    assert loaded.recalled((5, 6)).tokens == (7, 9)
+    assert loaded.recalled((5, 6)).probs == pytest.approx((0.75, 0.2), abs=0.003)
+    assert loaded.recalled((6, 5)) is None
+    assert [loaded.count([6, 7])] == [3]
+
+
+def test_a_damaged_memory_is_refused_like_damaged_texts(tmp_path):
+    path = tmp_path / "a.store"
+    save(build().with_recycled(remembered()), path)
+    content = bytearray(path.read_bytes())
+    content[-70] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(UserError, match="damaged"):
+        load(path)

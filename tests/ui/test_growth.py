@@ -31,7 +31,7 @@ def answers(service: Service, count: int):
     settings = Settings(method="sssd", max_new_tokens=40, s_q=S_Q)
     for number in range(count):
         store.settle(10)
-        before = Snapshot(store.sub_indices)
+        before = Snapshot(store.sub_indices, recycled=store.recycled())
         asked = [{"role": "user", "content": f"the cat sat on the mat {number}"}]
         answer = service.ask(asked, settings, session="growing", keep_top=True)
         for _ in answer:
