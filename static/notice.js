@@ -4,6 +4,7 @@
     element.className = "notice";
     element.setAttribute("role", "status");
     const render = () => {
+      if (props.value === null) return; // what was said stays
       element.textContent = props.value ?? "";
       element.hidden = !props.value;
     };

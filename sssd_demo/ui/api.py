@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +14,7 @@ from sssd_demo.metrics import summarise
 from sssd_demo.service import Service
 from sssd_demo.ui.answer_payload import AnswerPayload
 from sssd_demo.ui.chat_tab import ENGINE
-from sssd_demo.ui.chat_turn import SHOW_EVERY
+from sssd_demo.ui.pace import Pace
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.sessions import Sessions, new_id
 from sssd_demo.ui.settings_panel import settings_from
@@ -93,9 +92,9 @@ def _values(service: Service, answer: Any) -> Iterator[dict[str, Any]]:
             "tokens_per_second": summary.tokens_per_second,
         }
 
-    shown_at = 0.0
+    pace = Pace()
     for _ in answer:
-        if time.monotonic() - shown_at >= SHOW_EVERY:
-            shown_at = time.monotonic()
-            yield value()
+        if pace.due():
+            with pace.update():
+                yield value()
     yield value()

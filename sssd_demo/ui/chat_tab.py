@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,8 @@ def chat_tab(
         layout.chatbot, layout.answer, layout.figures, layout.message, layout.notice, layout.send, layout.stop,
         layout.undo,
     ]  # fmt: skip
+    # Gradio builds a component anew for every update that has no plain value for it, so the others wait for the end.
+    streamed = [layout.chatbot, layout.answer, layout.figures, layout.notice]
     keep: dict[str, Any] = {
         "fn": None,
         "inputs": [layout.chatbot],
@@ -55,12 +58,12 @@ def chat_tab(
         following = begun.then(
             handlers.follow,
             [layout.chatbot, layout.remember, *layout.settings.controls()],
-            page,
+            streamed,
             concurrency_id=ENGINE,
             concurrency_limit=capacity,
             **_QUIET,
         )
-        following.then(**keep)
+        following.then(handlers.end, None, page, **_AT_ONCE).then(**keep)
         return following
 
     typed = [layout.message, layout.chatbot]
@@ -131,9 +134,15 @@ class _Handlers:
         drawn = False
         for page in chat_turn.follow(self._host, session, history or [], lambda: settings_from(*settings), remember):
             drawn = True
-            yield _drawn(page)
+            yield _streamed(page)
         if not drawn or session.left:
-            yield _UNCHANGED  # Gradio sends the last value once more at the end, and empties all if there is none
+            yield [gr.skip()] * 4  # Gradio sends the last value once more at the end, and empties all if there is none
+
+    def end(self, request: gr.Request) -> list[Any]:
+        """The answer that was followed has ended: set the parts of the page that did not stream."""
+        session = self._session(request)
+        page, session.ending = session.ending, None
+        return _drawn(replace(page, history=KEEP, answer=KEEP, figures=KEEP)) if page else _UNCHANGED
 
     def stop(self, request: gr.Request) -> list[Any]:
         page = chat_turn.stop(self._session(request))
@@ -191,6 +200,12 @@ def _drawn(page: Page) -> list[Any]:
         gr.update(interactive=page.running),
         gr.update(visible=page.can_undo),
     ]
+
+
+def _streamed(page: Page) -> list[Any]:
+    """`page` as values for the parts that change while an answer is written."""
+    values = [gr.skip() if part is KEEP else part for part in (page.history, page.answer, page.figures)]
+    return [*values, None if page.notice is KEEP else page.notice]  # None: the notice stays
 
 
 def _position(index: int | tuple[int, ...] | list[int]) -> int:

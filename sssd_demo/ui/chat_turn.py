@@ -5,7 +5,6 @@ submitted to the service and its rounds are followed.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,13 +15,14 @@ from sssd_demo.trace import Trace
 from sssd_demo.ui.answer_payload import AnswerPayload
 from sssd_demo.ui.conversation import History, entry, messages, text_of
 from sssd_demo.ui.figures import figures, yardstick
+from sssd_demo.ui.pace import Pace
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.sessions import Session
 from sssd_demo.ui.words import WORDS
 
 logger = logging.getLogger(__name__)
 
-SHOW_EVERY = 0.1  # seconds between two updates of the page; rounds in between are shown together
+FIGURES_EVERY = 0.4  # seconds; numbers that change faster cannot be read
 
 Pages = Generator["Page", None, None]
 KEEP = object()  # this part of the page stays as it is
@@ -101,12 +101,16 @@ def follow(
         for page in _stream(service, session, answer, history, turn):
             if session.left:  # a new chat was begun meanwhile: its page is not to be written over
                 return
+            if not page.running:
+                session.ending = page
             yield page
     except UserError as error:
-        yield _withdrawn(session, turn, str(error))
+        session.ending = _withdrawn(session, turn, str(error))
+        yield session.ending
     except Exception:
         logger.exception("an answer failed")
-        yield _withdrawn(session, turn, WORDS["refuse.fault"])
+        session.ending = _withdrawn(session, turn, WORDS["refuse.fault"])
+        yield session.ending
     finally:  # also when the page was closed
         if session.running is not None:
             session.running.cancel()
@@ -163,15 +167,21 @@ def _waiting(host: ServiceHost) -> str:
 def _stream(service: Service, session: Session, answer: Answer, history: History, turn: Turn) -> Iterator[Page]:
     payload = AnswerPayload(answer.trace, service.model.text.end_tokens)
     position = len(history)
-    shown_at = 0.0
+    pace, calm = Pace(), Pace(FIGURES_EVERY)
+    shown = figures(answer.trace, None)
+    notice: Any = ""  # at first, so that "waiting" goes
 
     def page(trace: Trace, running: bool) -> Page:
+        nonlocal shown
         drawn = payload.update(trace)
+        if not running or calm.due():
+            with calm.update():
+                shown = figures(trace, yardstick(service))
         return Page(
             history=[*history, entry("assistant", payload.text)],
             answer=drawn,
-            figures=figures(trace, yardstick(service)),
-            notice=_removed(turn) if not running else KEEP if shown_at else "",
+            figures=shown,
+            notice=notice if running else _removed(turn),
             running=running,
             can_undo=not running and turn.removed > 0,
         )
@@ -180,9 +190,10 @@ def _stream(service: Service, session: Session, answer: Answer, history: History
         for _ in answer:
             if not session.wanted:
                 answer.cancel()
-            if time.monotonic() - shown_at >= SHOW_EVERY:
-                yield page(answer.trace, running=True)
-                shown_at = time.monotonic()
+            if pace.due():
+                with pace.update():
+                    yield page(answer.trace, running=True)
+                notice = KEEP
     except UserError as error:
         if not answer.trace.rounds:
             raise

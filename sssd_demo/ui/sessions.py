@@ -15,7 +15,7 @@ from sssd_demo.service import Answer
 from sssd_demo.trace import Trace
 
 if TYPE_CHECKING:
-    from sssd_demo.ui.chat_turn import Turn
+    from sssd_demo.ui.chat_turn import Page, Turn
 
 KEPT_TRACES = 20  # of the latest answers in one conversation
 
@@ -31,6 +31,7 @@ class Session:
     left: bool = False  # nobody looks at it any more
     wanted: bool = False  # a message was sent and its answer was not yet stopped
     traces: dict[int, Trace] = field(default_factory=dict)  # by position of the answer in the conversation
+    ending: Page | None = None  # of the last answer, for the parts of the page that do not change while it streams
     shown: Trace | None = None  # the one whose tokens are on show
 
     def keep(self, position: int, trace: Trace) -> None:
