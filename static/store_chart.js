@@ -70,7 +70,8 @@
       note.hidden = points > 0;
       if (!points) return;
       const ends = spread(LINES.map((name) => y(value[name].at(-1) ?? 1)), y(1) - APART);
-      LINES.toReversed().forEach((name) => {
+      // The dashed line last: where it lies on the thick one, both can be seen.
+      ["store_only", "both", "prompt_only"].forEach((name) => {
         const path = value[name].map((rate, at) => (rate === null ? null : `${x(value.x[at]).toFixed(1)},${y(rate).toFixed(1)}`)).filter(Boolean);
         const last = path.at(-1)?.split(",");
         svg.append(

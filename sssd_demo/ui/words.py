@@ -255,7 +255,9 @@ WORDS = {
     "store.now.ended": "Finished: {n} of {planned} conversations.",
     "store.now.failed": "Stopped after {n} of {planned} conversations: {reason}",
     "store.run.engine_gone": "the model was changed or closed.",
-    "store.run.too_many": "{n} other visitors are watching a store grow just now; please try again in a minute.",
+    "store.run.too_many": (
+        "As many stores as this server can grow at a time are growing now ({n}); please try again in a minute."
+    ),
     "store.run.no_prompts": "The prompts for this run are missing: {reason}",
     "store.count.conversations": "conversations",
     "store.count.tokens": "tokens stored",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sssd_demo.ui import datastore_tab
+from sssd_demo.ui import growth_events
 from sssd_demo.ui.launch import launch
 from tests.ui.fakes import opens, wait_until
 from tests.ui.store_fakes import StoreService
@@ -14,8 +14,8 @@ MOST_BYTES_PER_UPDATE = 4000
 
 
 def test_a_picture_costs_a_few_kilobytes_however_long_the_run(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(datastore_tab, "SHOW_EVERY", 0.05)
-    monkeypatch.setattr(datastore_tab, "prompts", lambda: [f"question {n}" for n in range(60)])
+    monkeypatch.setattr(growth_events, "SHOW_EVERY", 0.05)
+    monkeypatch.setattr(growth_events, "prompts", lambda: [f"question {n}" for n in range(60)])
     service = StoreService(lambda question: f"The cat sat on the mat and {question} too.", delay=0.002)
     app = launch(opens(service), "fake")
     try:

@@ -1,0 +1,42 @@
+"""What the Datastore tab's handlers share: the service, once it is there, and the store of the page that asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from sssd_demo.errors import UserError
+from sssd_demo.service import Service
+from sssd_demo.sssd.live_store import LiveStore
+from sssd_demo.ui.datastore_map import map_value
+from sssd_demo.ui.service_host import ServiceHost
+from sssd_demo.ui.words import WORDS
+
+
+def page_of(request: gr.Request) -> str:
+    """The id of the page that a request comes from. Its own store, which the chat feeds too, has the same."""
+    return request.session_hash or ""
+
+
+@dataclass(frozen=True)
+class StoreAccess:
+    """The way to the stores of whatever model is loaded."""
+
+    host: ServiceHost
+
+    def service(self) -> Service:
+        """Raises `UserError` before the model is there."""
+        service, loading = self.host.service, self.host.loading
+        if service is None:
+            raise UserError(loading.stage if loading.state == "failed" else WORDS["store.loading"])
+        return service
+
+    def own(self, page: str) -> LiveStore:
+        """The page's own store. Raises `UserError` like `service`."""
+        return self.service().session_store(page)
+
+    def own_map(self, page: str) -> dict[str, Any]:
+        """The map of the page's own store; an empty one before the model is there."""
+        return map_value(self.own(page).state() if self.host.service else None)
