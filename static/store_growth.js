@@ -9,8 +9,11 @@
     const counts = h("dl", { class: "sg-counts" });
     const chart = storeChart(words);
     const picture = mapPicture(words);
-    const verdict = h("p", { class: "sg-verdict", role: "status" });
+    const verdict = h("p", { class: "sg-verdict" });
+    // Told to screen readers when something begins or ends, not at every conversation.
+    const told = h("div", { class: "visually-hidden", role: "status" });
     element.replaceChildren(
+      told,
       now,
       counts,
       h("div", { class: "sg-columns" }, h("div", { class: "sg-curve" }, h("h4", {}, words["store.view.chart"]), chart.element, verdict), picture.element),
@@ -19,10 +22,11 @@
     function render() {
       const value = props.value;
       if (!value) return;
+      if (element.dataset.phase !== value.phase) told.textContent = `${value.now} ${value.verdict}`;
       element.dataset.phase = value.phase;
       now.textContent = value.now;
       counts.replaceChildren(...value.counts.map(([number, label]) => h("div", {}, h("dd", {}, number), h("dt", {}, label))));
-      if (verdict.textContent !== value.verdict) verdict.textContent = value.verdict;
+      verdict.textContent = value.verdict;
       chart.draw(value.curve, value.verdict);
       picture.draw(value.map);
     }

@@ -19,6 +19,7 @@ SHOW_EVERY = 0.5  # seconds between two looks at how far it has come
 SETTLED_WITHIN = 10.0  # seconds that a store is watched after text was added
 
 Drawn = list[Any]  # values for the notice, the map and Cancel
+_UNCHANGED: Drawn = [gr.skip()] * 3
 
 
 class FillEvents:
@@ -41,12 +42,21 @@ class FillEvents:
     def follow(self, request: gr.Request) -> Iterator[Drawn]:
         page = page_of(request)
         job = self._jobs.get(page)
-        if job is not None:
-            for state in job.watch(SHOW_EVERY):
-                yield [state.said, self._access.own_map(page), gr.update(interactive=not state.over)]
-            if self._access.host.service is not None:  # merging goes on for a while
-                self._access.own(page).settle(SETTLED_WITHIN)
+        if job is None:  # it was refused, and the notice says why
+            yield _UNCHANGED
+            return
+        for state in job.watch(SHOW_EVERY):
+            if self._left(page, job):
+                return
+            yield [state.said, self._access.own_map(page), gr.update(interactive=not state.over)]
+        if self._left(page, job) or self._access.host.service is None:
+            return
+        self._access.own(page).settle(SETTLED_WITHIN)  # merging goes on for a while
         yield [gr.skip(), self._access.own_map(page), gr.skip()]
+
+    def _left(self, page: str, job: FillJob) -> bool:
+        """Whether the page was closed; to ask for its store would make a new one."""
+        return self._jobs.get(page) is not job
 
     def cancel(self, request: gr.Request) -> None:
         self._jobs.cancel(page_of(request))

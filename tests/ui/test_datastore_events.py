@@ -116,3 +116,14 @@ def test_emptying_a_store_drops_it_for_good(host: ServiceHost, service: StoreSer
     events.clear(request("a"))
     assert service.dropped_sessions == ["a"]
     assert StoreAccess(host).own_map("a")["segments"] == []
+
+
+def test_a_page_that_leaves_while_text_is_added_leaves_no_store_behind(host: ServiceHost, service: StoreService):
+    events = FillEvents(StoreAccess(host))
+    events.text("some words", request("a"))
+    followed = events.follow(request("a"))
+    next(followed)
+    events.leave(request("a"))
+    service.drop_session("a")
+    assert list(followed) == []
+    assert service.session_stores == {}
