@@ -15,6 +15,7 @@ import itertools
 import json
 import random
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -43,6 +44,7 @@ QUERIES = 5000
 CONTEXT = 16  # tokens at the end of a text that are given to a lookup; it uses the last few
 S_Q = 16
 BUILT_BESIDE = 10_000_000
+CONVERSATION = 200  # tokens
 PROMPT, ANSWER = 500, 200  # tokens of a held-out document that are drafted beside the build
 
 Documents = Sequence[NDArray[np.uint32]]
@@ -105,22 +107,36 @@ def lookups(store: Datastore, contexts: Sequence[list[int]]) -> dict[str, Any]:
 
 
 def beside_a_build(text: Text, documents: Documents, held_out: Documents) -> dict[str, Any]:
-    """Drafting times alone and while a live store takes in `documents`; the drafts come from a store of the same."""
+    """Drafting times alone and while a live store takes in `documents`; the drafts come from a store of the same.
+
+    Once all of them are searchable, but not yet merged, conversations are added to them: how soon are these found?
+    """
     store = Datastore.build(documents, fingerprint=text.fingerprint, vocab_size=text.vocab_size)
     rounds = _rounds(store, held_out)
     for _ in range(200):
         next(rounds)
     before = _times(rounds, until=_after(5.0))
     live = LiveStore(fingerprint=text.fingerprint, vocab_size=text.vocab_size)
-    whole = np.concatenate(documents)  # as one document: nothing but the build is timed
-    live.append(whole)
+    found_after: list[float] = []
+
+    def feed() -> None:
+        for document in documents:
+            live.append(document)
+        live.wait()
+        while not live.settle(0.2):
+            started = time.perf_counter()
+            live.append(held_out[0][:CONVERSATION])
+            live.wait()
+            found_after.append(1000 * (time.perf_counter() - started))
+
+    feeder = threading.Thread(target=feed)
     started = time.perf_counter()
-    beside = _times(rounds, until=lambda: not live.state().building)
+    feeder.start()
+    beside = _times(rounds, until=lambda: not feeder.is_alive())
     seconds = time.perf_counter() - started
     state = live.state()
     live.close()
-    after = _times(rounds, until=_after(5.0))
-    idle = _spread([*before, *after])
+    idle = _spread([*before, *_times(rounds, until=_after(5.0))])
     during = _spread(beside)
     return {
         "tokens": state.tokens,
@@ -129,6 +145,7 @@ def beside_a_build(text: Text, documents: Documents, held_out: Documents) -> dic
         "idle_ms": idle,
         "during_ms": during,
         "p99_ratio": during["p99"] / idle["p99"],
+        "conversation_found_after_ms": {"count": len(found_after), "most": max(found_after, default=None)},
     }
 
 
@@ -197,11 +214,15 @@ def shown(result: dict[str, Any]) -> str:
             line += f"; {kind}: {found[kind + '_ms'].get('median', 0):.3f}, {found[kind + '_ms'].get('p99', 0):.3f}"
         lines.append(line + f"; {found['bytes_per_token']:.2f} bytes a token; built in {found['build_seconds']:.1f} s")
     build = result["build"]
-    during, idle = build["during_ms"], build["idle_ms"]
+    during, idle, found = build["during_ms"], build["idle_ms"], build["conversation_found_after_ms"]
     lines.append(
         f"{build['tokens']:,} tokens built in the background in {build['seconds']:.1f} s; drafting p99 "
         f"{during['p99']:.3f} ms meanwhile, {idle['p99']:.3f} ms alone ({build['p99_ratio']:.2f}×)"
     )
+    if found["count"]:
+        lines.append(
+            f"{found['count']} conversations added beside the merging were found after {found['most']:.0f} ms at most"
+        )
     return "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sssd_demo.sssd.datastore import Datastore, sample, token_dtype
-from sssd_demo.sssd.sub_index import SubIndex
+from sssd_demo.sssd.sub_index import SubIndex, cut, joined
 from sssd_demo.sssd.suffix_array import suffix_array
 
 VOCABULARY = 49152
@@ -170,3 +170,28 @@ def test_sorting_takes_no_more_memory_than_it_says(dtype, bytes_per_token):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert 0.9 < peak / (bytes_per_token * len(tokens)) < 1.1
+
+
+def test_added_documents_fill_up_the_last_sub_index_and_then_new_ones():
+    first = build([[1] * 4, [2] * 4, [3] * 4], max_tokens=10)
+    assert [len(sub_index.tokens) for sub_index in first.sub_indices] == [10, 5]
+    more = first.with_documents([[4] * 4, [5] * 4], vocab_size=VOCABULARY)
+    assert [[text[0] for text in sub_index.texts()] for sub_index in more.sub_indices] == [[1, 2], [3, 4], [5]]
+    assert more.sub_indices[0] is first.sub_indices[0], "a full one is not built again"
+    assert [more.count([token]) for token in range(1, 6)] == [4] * 5
+    assert first.count([4]) == 0
+
+
+def test_texts_are_the_documents_without_separators():
+    documents = [[1, 2], [3], [4, 5, 6]]
+    (sub_index,) = build(documents).sub_indices
+    assert [text.tolist() for text in sub_index.texts()] == documents
+    assert SubIndex.build([], np.dtype(np.uint16)).texts() == []
+
+
+@pytest.mark.parametrize(
+    ("capacity", "runs"), [(100, [[1, 2, 3]]), (6, [[1, 2], [3]]), (5, [[1], [2], [3]]), (2, [[1], [2], [3]])]
+)
+def test_tokens_are_cut_between_documents(capacity, runs):
+    tokens = joined([[1, 1], [2, 2], [3, 3, 3]], np.dtype(np.uint16))
+    assert [[text[0] for text in SubIndex.of(run).texts()] for run in cut(tokens, capacity)] == runs
