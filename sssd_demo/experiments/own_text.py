@@ -66,7 +66,6 @@ def run(
     if OWN not in usable or len(usable) < 2:
         short = OWN if OWN not in usable else "other text"
         raise UserError(f"There is too little of {short}: a store needs at least {min(budget.sizes)} tokens.")
-    shared = max(size for size in budget.sizes if all(size <= reached[name] for name in usable))
     found: dict[str, dict[int, Redrafted]] = {}
     for name in usable:
         found[name] = {}
@@ -82,7 +81,7 @@ def run(
         Figure(
             experiment="own-text",
             title="Is it the model's own past that helps, or any text?",
-            verdict=_verdict(found, shared),
+            verdict=_verdict(found),
             x=Axis("in the store", "tokens"),
             y=Axis("drafts accepted from the datastore alone", "tokens per forward"),
             series=tuple(_series(name, sizes) for name, sizes in found.items()),
@@ -142,7 +141,11 @@ def _series(name: str, sizes: dict[int, Redrafted]) -> Series:
     )
 
 
-def _verdict(found: dict[str, dict[int, Redrafted]], size: int) -> str:
-    own = found[OWN][size].gain
-    others = [f"{compared(own, sizes[size].gain)} {name}" for name, sizes in found.items() if name != OWN]
-    return f"At {size:,} tokens each, a store of {OWN} gives {own:.2f} accepted drafts a forward: {listed(others)}."
+def _verdict(found: dict[str, dict[int, Redrafted]]) -> str:
+    own = found[OWN]
+    parts = []
+    for name, sizes in found.items():
+        if name != OWN:
+            size = max(own.keys() & sizes.keys())
+            parts.append(f"{compared(own[size].gain, sizes[size].gain)} {name} (at {size:,} tokens each)")
+    return f"In accepted drafts per forward, a store of {OWN} gives {listed(parts)}."

@@ -33,15 +33,15 @@ def test_text_like_the_answers_helps_and_other_text_does_not():
     assert own.y[1] > own.y[0] > noise.y[0] == noise.y[1] == 0
     assert own.low[1] <= own.y[1] <= own.high[1]
     assert figure.verdict == (
-        f"At 400 tokens each, a store of the model's own answers gives {own.y[1]:.2f} accepted drafts a forward: "
-        f"more ({own.y[1]:.2f} against 0.00) than noise."
+        f"In accepted drafts per forward, a store of the model's own answers gives more ({own.y[1]:.2f} against 0.00) "
+        "than noise (at 400 tokens each)."
     )
 
 
-def test_a_text_too_short_for_a_size_has_no_store_of_it_and_the_verdict_is_about_the_largest_shared_one():
+def test_a_text_too_short_for_a_size_has_no_store_of_it_and_the_verdict_is_about_the_largest_one_that_both_have():
     figure = measured({OWN: outputs(phrased(30, seed=1)), "noise": outputs(fresh(5))})
     assert [series.x for series in figure.series] == [(100, 400), (100,)]
-    assert figure.verdict.startswith("At 100 tokens each")
+    assert figure.verdict.endswith("noise (at 100 tokens each).")
 
 
 def test_a_text_too_short_for_every_size_is_left_out():
