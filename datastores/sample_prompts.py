@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import deque
+from collections.abc import Iterator
 from os.path import commonprefix
 from pathlib import Path
 
@@ -30,10 +31,10 @@ def opening(text: Text) -> list[int]:
     return commonprefix([text.encode_chat([{"role": "user", "content": content}]) for content in ("One", "two")])
 
 
-def sample(service: Service, count: int, seed: int) -> list[str]:
-    """`count` different user turns."""
+def sample(service: Service, count: int, seed: int) -> Iterator[str]:
+    """`count` different user turns, as they come."""
     prompt = tuple(opening(service.text))
-    found: dict[str, None] = {}
+    found: set[str] = set()
     streams: deque = deque()
     while len(found) < count:
         while len(streams) < AHEAD:
@@ -43,29 +44,30 @@ def sample(service: Service, count: int, seed: int) -> list[str]:
             streams.append(service.engine.submit(request))
         stream = streams.popleft()
         turn = service.text.decode([token for round_ in stream for token in round_.committed]).strip()
-        if stream.finished.reason == "end_of_text" and len(turn) >= SHORTEST:
-            found[turn] = None
+        if stream.finished.reason == "end_of_text" and len(turn) >= SHORTEST and turn not in found:
+            found.add(turn)
+            yield turn
     for stream in streams:
         stream.cancel()
-    return list(found)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--preset", default="smollm2-135m")
+    parser.add_argument("--dtype", default="auto")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    service = Service.open(args.preset)
+    service = Service.open(args.preset, dtype=args.dtype)
     try:
-        turns = sample(service, args.count, args.seed)
+        with args.out.open("w", encoding="utf-8") as file:
+            for number, turn in enumerate(sample(service, args.count, args.seed), start=1):
+                line = {"question_id": f"own-{number:04}", "category": "sampled", "turns": [turn]}
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                file.flush()
     finally:
         service.close()
-    with args.out.open("w", encoding="utf-8") as file:
-        for number, turn in enumerate(turns, start=1):
-            line = {"question_id": f"own-{number:04}", "category": "sampled", "turns": [turn]}
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ COMMANDS = {
     "bench": "measure methods side by side on a file of questions",
     "record": "answer a file of questions and keep the traces",
     "replay": "measure drafting alone on recorded answers, without a model",
+    "calibrate": "search the constants of drafting on recorded answers",
     "experiment": "try what SSSD's authors report, and keep what was found",
     "probe": "measure this machine and say how much to speculate",
     "datastore": "build, list and inspect stores of past text",

@@ -88,6 +88,19 @@ def s_q(text: str) -> Length:
         raise argparse.ArgumentTypeError(f"must be {', '.join(RULES)} or a whole number, but is {text!r}") from error
 
 
+def s_q_list(text: str) -> list[int]:
+    """Speculation lengths, such as 4,8."""
+    from sssd_demo.request import MAX_S_Q
+
+    try:
+        found = [int(part) for part in text.split(",")]
+    except ValueError:
+        found = []
+    if not found or not all(1 <= one <= MAX_S_Q for one in found):
+        raise argparse.ArgumentTypeError(f"must be numbers from 1 to {MAX_S_Q} such as 4,8, but is {text!r}")
+    return found
+
+
 def store_name(text: str) -> str | None:
     """A datastore's name; `none` is None."""
     return None if text == "none" else text

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sssd_demo.cli.options import store_name
+from sssd_demo.cli.options import s_q_list, store_name
 from sssd_demo.errors import UserError
-from sssd_demo.request import MAX_S_Q
 
 if TYPE_CHECKING:
     from sssd_demo.sssd.datastore import Datastore
@@ -26,7 +25,7 @@ def add_parser(subparsers: Any) -> None:
         "--answers", required=True, type=Path, metavar="FILE", help="JSON lines {prompt: [ids], output: [ids]}"
     )
     parser.add_argument("--store", type=store_name, default=None, metavar="NAME|none", help="store of past text")
-    parser.add_argument("--s-q", type=_lengths, default=DEFAULT_S_Q, metavar="N,N…", help="default: %(default)s")
+    parser.add_argument("--s-q", type=s_q_list, default=DEFAULT_S_Q, metavar="N,N…", help="default: %(default)s")
     parser.add_argument("--setting", default="default", metavar="NAME", help="constants to draft with")
     parser.set_defaults(run=run, show=show)
 
@@ -74,13 +73,3 @@ def show(result: dict[str, Any]) -> str:
             f"{s_q:>3}  {figures['tokens_per_step']:15.3f}  {draft_ms['median']:16.3f}  {draft_ms['p99']:5.3f}"
         )
     return "\n".join(lines)
-
-
-def _lengths(written: str) -> list[int]:
-    try:
-        lengths = [int(part) for part in written.split(",")]
-    except ValueError:
-        lengths = []
-    if not lengths or not all(1 <= length <= MAX_S_Q for length in lengths):
-        raise argparse.ArgumentTypeError(f"must be numbers from 1 to {MAX_S_Q} such as 4,8, but is {written!r}")
-    return lengths

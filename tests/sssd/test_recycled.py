@@ -37,6 +37,7 @@ def test_several_sights_of_a_place_are_averaged():
     memory.learn([7, 8, 9], [Top((9, 4), (0.9, 0.1))])
     memory.learn([7, 8, 5], [Top((5, 9), (0.6, 0.3))])
     found = memory.after((7, 8))
+    assert found is not None
     assert found.tokens == (9, 5, 4)
     assert found.probs == pytest.approx((0.6, 0.3, 0.05))
 

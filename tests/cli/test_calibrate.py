@@ -1,0 +1,80 @@
+"""`calibrate` from its files to its table."""
+
+import json
+import random
+
+import pytest
+
+from sssd_demo.cli import main
+from sssd_demo.sssd import calibration
+from sssd_demo.sssd.datastore import Datastore
+from sssd_demo.stores import Stores, default_folder
+
+
+@pytest.fixture(autouse=True)
+def few_tries(monkeypatch, tmp_path):
+    monkeypatch.setenv("SSSD_DEMO_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(calibration, "IDEAS", {"no lag": {"lag": False}})
+    monkeypatch.setattr(calibration, "CONSTANTS", {"window": (8, 16)})
+    rng = random.Random(0)
+    for name in ("search", "check", "other"):
+        with (tmp_path / f"{name}.jsonl").open("w") as file:
+            for _ in range(4):
+                phrase = [rng.randrange(40) for _ in range(9)]
+                top = [[[token, 0.5]] for token in phrase * 4]
+                file.write(json.dumps({"prompt": phrase[:4], "output": phrase * 4, "top": top}) + "\n")
+    document = [rng.randrange(40) for _ in range(200)]
+    Stores(default_folder()).save("known", Datastore.build([document], fingerprint="f", vocab_size=100))
+
+
+def test_the_table_holds_every_try_and_the_report_every_set(run_json, tmp_path):
+    files = [tmp_path / f"{name}.jsonl" for name in ("search", "check", "other")]
+    out = tmp_path / "calibration.json"
+    argv = ["calibrate", "--search", files[0], "--check", files[1], "--other-model", files[2], "--store", "known"]
+    result = run_json(*argv, "--s-q", "4", "--out", out)
+    assert json.loads(out.read_text()) == result
+    assert [(one["stage"], one["name"]) for one in result["tries"]] == [
+        ("each idea alone", "no lag"),
+        ("ideas added up", "no lag"),
+        ("constants", "window = 16"),
+    ]
+    won = {name: value for one in result["tries"] if one["adopted"] for name, value in one["changes"].items()}
+    assert result["chosen"] == won
+    assert result["answers"] == {"searched": 4, "checked": 4, "other_model": 2}
+    for by_setting in result["report"].values():
+        assert set(by_setting) == {"faithful", "chosen", "default"}
+        for scores in by_setting.values():
+            assert set(scores) == {"s_q 4, no store", "s_q 4, store"}
+            assert all(value >= 1 for value in scores.values())
+
+
+def test_a_person_sees_the_tries_and_the_choice(tmp_path, capsys):
+    argv = ["calibrate", "--search", tmp_path / "search.jsonl", "--check", tmp_path / "check.jsonl", "--store", "known"]
+    assert main([*map(str, argv), "--s-q", "4", "--limit", "2"]) == 0
+    said = capsys.readouterr().out
+    assert "no lag" in said
+    assert "chosen: " in said
+    assert "searched: 2 answers" in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"--search": "missing.jsonl"}, "missing.jsonl cannot be read"),
+        ({"--store": "nowhere"}, "no datastore 'nowhere'"),
+        ({"--s-q": "0"}, "numbers from 1"),
+        ({"--limit": "0"}, "whole number from 1"),
+    ],
+)
+def test_bad_input_is_one_sentence(refusal, tmp_path, changes, said):
+    options = {"--search": "search.jsonl", "--check": "check.jsonl", "--store": "known"} | changes
+    argv = [part for name, value in options.items() for part in (name, value)]
+    argv = [tmp_path / part if part.endswith(".jsonl") else part for part in argv]
+    assert said in refusal("calibrate", *argv)
+
+
+def test_a_store_that_knows_an_answer_is_refused(refusal, tmp_path):
+    answer = json.loads((tmp_path / "check.jsonl").read_text().splitlines()[0])["output"]
+    Stores(default_folder()).save("leak", Datastore.build([answer], fingerprint="f", vocab_size=100))
+    argv = ["calibrate", "--search", tmp_path / "search.jsonl", "--check", tmp_path / "check.jsonl", "--store", "leak"]
+    assert "leak holds an answer" in refusal(*argv)
