@@ -37,6 +37,7 @@ def test_an_idea_that_wins_on_both_sets_is_adopted(few):
     for one in tries:
         if one.adopted:
             assert one.checked is not None
+            assert one.checked_before is not None
             assert one.searched.mean > one.searched_before.mean
             assert one.checked.mean >= one.checked_before.mean
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from sssd_demo.sssd.trust import BELIEF, Trust
+from sssd_demo.sssd.trust import BELIEF, Kind, Trust
 from tests.toys import point_tree
 
-FIRST = ("prompt", 1, True)
-LATER = ("prompt", 1, False)
+FIRST: Kind = ("prompt", 1, True)
+LATER: Kind = ("prompt", 1, False)
 
 
 def test_before_anything_followed_promises_are_believed():
