@@ -297,7 +297,8 @@ class Service:
         return self.engine.methods
 
     def store_names(self) -> list[str]:
-        return self.stores.names()
+        """The stores that this model can draw from."""
+        return self.stores.usable_names()
 
     def session_store(self, session: str, limits: Limits = SESSION_LIMITS) -> LiveStore:
         """The store of one visitor, in memory only; made with `limits` when it is first asked for."""

@@ -77,6 +77,16 @@ class Stores:
         paths = (path for folder in folders for path in folder.glob(f"*{SUFFIX}"))
         return sorted({path.stem for path in paths if _NAME.fullmatch(path.stem) and path.is_file()})
 
+    def usable_names(self) -> list[str]:
+        """Those of `names` whose file says that this tokenizer made it; its contents are not checked."""
+        return [name for name in self.names() if self._fits(name)]
+
+    def _fits(self, name: str) -> bool:
+        try:
+            return self._fingerprint in (None, self.header(name).fingerprint)
+        except UserError:
+            return False
+
     def open(self, name: str) -> Datastore:
         """The store called `name`, read again only if its file was replaced.
 

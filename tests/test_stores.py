@@ -142,3 +142,10 @@ def test_the_shared_store_is_one_per_tokenizer_found_by_no_name_and_kept(tmp_pat
     assert again.shared().wait(20)
     assert [len(sub_index.find([2, 3])) for sub_index in again.shared().sub_indices] == [1]
     again.close()
+
+
+def test_stores_of_another_tokenizer_and_damaged_ones_are_not_offered(stores, tmp_path):
+    stores.save("foreign", Datastore.build([[1]], fingerprint="else", vocab_size=100))
+    (tmp_path / "stores" / "broken.store").write_bytes(b"nothing")
+    assert stores.names() == ["broken", "foreign", "one", "two"]
+    assert stores.usable_names() == ["one", "two"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sssd_demo.sssd.constants import Settings
 from sssd_demo.sssd.trust import Trust
@@ -35,8 +35,7 @@ class Node(Protocol):
     def child(self, token: int) -> Node | None: ...
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(NamedTuple):  # made by the hundred in a draft, and so no dataclass
     """What followed a match of `match_length` tokens. `doubt`: so many occurrences are needed to be half believed."""
 
     node: Node
@@ -44,7 +43,7 @@ class Evidence:
     doubt: float
 
 
-@dataclass
+@dataclass(slots=True)
 class _Estimate:
     """How probable a next token is, and the most trusted evidence for it."""
 
@@ -100,7 +99,8 @@ def blend(
         parents.append(parent)
         probs.append(-negative)
         estimates.append(estimate)
-        propose(-negative, 1 - minus_depth, len(tokens) - 1, (before, token), _following(known, token))
+        if len(tokens) < s_q - 1:
+            propose(-negative, 1 - minus_depth, len(tokens) - 1, (before, token), _following(known, token))
     return DraftTree(
         tokens=tuple(tokens),
         parents=tuple(parents),
