@@ -359,7 +359,7 @@ WORDS = {
     "store.view.place": "sub-index {i}, document {d}, token {t}",
     "store.view.per_sub_index": "in sub-index {i}: {n}×",
     "store.view.trie": "The tree of guesses it makes",
-    "store.view.trie_hint": "{n} places sampled as for a draft; a number = how many of them go on like this",
+    "store.view.trie_hint": "{n} samples, taken as for a draft; a number = how many of them go on like this",
     "store.view.trie_hidden": "Not shown: this store holds text of others.",
     "store.view.trie_none": "No guesses: nothing was found.",
     "store.view.look_nothing": "Write a few words above, or take the last ones of your chat.",
