@@ -3,7 +3,13 @@
     python benchmarks/app_stream.py --json
 
 The app runs in a process of its own, as `serve` starts it; this process is the visitor. Speeds are compared in
-pairs: the command `generate`, then the same question through `/chat`, and so on in turn.
+pairs, the command `generate` and the same question through `/chat`, each pair beginning with the other one:
+
+* `app_over_command_line`: tokens per second of whole answers, prompt and waiting included. In the app the time runs
+  from sending the question to receiving the last update, on the command line from the first forward to the last
+  token. Nothing that comes late, or all at once, can make it look faster.
+* `engine_in_app_over_command_line`: tokens per second after the prompt by the rounds' own times on both sides, so only
+  what the server's work beside it costs the engine.
 """
 
 from __future__ import annotations
@@ -46,12 +52,17 @@ def main() -> None:
     with served(args.preset) as url:
         client = Client(url, verbose=False)
         ask(client, QUESTIONS[0], settings)  # warm-up
-        pairs = [pair(client, args.preset, QUESTIONS[n % len(QUESTIONS)], settings) for n in range(args.pairs)]
+        pairs = [
+            pair(client, args.preset, QUESTIONS[n % len(QUESTIONS)], settings, app_first=bool(n % 2))
+            for n in range(args.pairs)
+        ]
         result = {
             "pairs": pairs,
-            "app_over_command_line": spread([p["app_tokens_per_second"] / p["cli_tokens_per_second"] for p in pairs]),
+            "app_over_command_line": spread(
+                [p["app"]["whole_tokens_per_second"] / p["command_line"]["whole_tokens_per_second"] for p in pairs]
+            ),
             "engine_in_app_over_command_line": spread(
-                [p["app_engine_tokens_per_second"] / p["cli_tokens_per_second"] for p in pairs]
+                [p["app"]["engine_tokens_per_second"] / p["command_line"]["engine_tokens_per_second"] for p in pairs]
             ),
             "bytes_per_round": {
                 "page": page_bytes(url, QUESTIONS[1], settings),
@@ -90,34 +101,38 @@ def served(preset: str) -> Iterator[str]:
 
 
 def ask(client: Client, question: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """One answer streamed; tokens per second by the times at which its rounds arrived here, and by the rounds' own.
-
-    When this process gets no core, a whole answer can arrive at once, and the first figure is then meaningless.
-    """
-    arrivals: list[tuple[float, int]] = []  # (seconds, tokens so far)
-    value: dict[str, Any] = {}
-    for value in client.submit(question, **settings, api_name="/chat"):
-        arrivals.append((time.perf_counter(), sum(len(round_["committed"]) for round_ in value["rounds"])))
-    (started, first), (ended, last) = arrivals[0], arrivals[-1]
+    """One answer streamed through the app, timed from sending the question to its last update."""
+    started = time.perf_counter()
+    updates = list(client.submit(question, **settings, api_name="/chat"))
+    seconds = time.perf_counter() - started
+    tokens = sum(len(round_["committed"]) for round_ in updates[-1]["rounds"])
     return {
-        "tokens_per_second": (last - first) / (ended - started),
-        "engine_tokens_per_second": value["tokens_per_second"],  # by the rounds' own times
-        "tokens": last,
+        "whole_tokens_per_second": tokens / seconds,
+        "engine_tokens_per_second": updates[-1]["tokens_per_second"],
+        "tokens": tokens,
+        "updates": len(updates),
     }
 
 
-def pair(client: Client, preset: str, question: str, settings: dict[str, Any]) -> dict[str, float]:
-    """The same question on the command line and through the app."""
+def generate(preset: str, question: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """The same answer by the command, which loads the model outside the times that it prints."""
     command = [sys.executable, "-m", "sssd_demo", "generate", question, "--preset", preset, "--json"]
     command += ["--s-q", settings["s_q"], "--max-new-tokens", str(settings["max_new_tokens"])]
-    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    through_app = ask(client, question, settings)
+    printed = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
     return {
-        "cli_tokens_per_second": json.loads(printed)["tokens_per_second"],
-        "app_tokens_per_second": through_app["tokens_per_second"],
-        "app_engine_tokens_per_second": through_app["engine_tokens_per_second"],
-        "tokens": through_app["tokens"],
+        "whole_tokens_per_second": len(printed["token_ids"]) / printed["seconds"],
+        "engine_tokens_per_second": printed["tokens_per_second"],
+        "tokens": len(printed["token_ids"]),
     }
+
+
+def pair(client: Client, preset: str, question: str, settings: dict[str, Any], *, app_first: bool) -> dict[str, Any]:
+    """The same question on the command line and through the app, one after the other."""
+    asked = {
+        "app": lambda: ask(client, question, settings),
+        "command_line": lambda: generate(preset, question, settings),
+    }
+    return {name: asked[name]() for name in sorted(asked, reverse=not app_first)}
 
 
 def stream_lines(url: str, event: str, data: list[Any]) -> list[str]:
@@ -149,8 +164,9 @@ def run_to_end(http: httpx.Client, base: str, session: str, index: int, data: li
 def page_bytes(url: str, question: str, settings: dict[str, Any]) -> dict[str, float]:
     """Bytes per round on the way to the page, conversation, figures and pictures included."""
     history = [{"role": "user", "content": [{"type": "text", "text": question}]}]
-    controls = ["sssd", settings["s_q"], "none", 0, 0, 1, settings["max_new_tokens"], 0]
-    return counted(stream_lines(url, "follow", [history, *controls]), url, question, settings)
+    controls = ["sssd", settings["s_q"], "none", 0, 0, 1, settings["max_new_tokens"], 0, False]
+    remember = False
+    return counted(stream_lines(url, "follow", [history, remember, *controls]), url, question, settings)
 
 
 def api_bytes(url: str, question: str, settings: dict[str, Any]) -> dict[str, float]:

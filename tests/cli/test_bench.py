@@ -37,7 +37,7 @@ def test_several_lengths_make_a_lane_each(service, questions, run_json):
     result = run_json("bench", "--questions", questions, "--methods", "sssd,sssd@6", "--s-q", "4,auto", "--limit", 1)
     assert list(result["methods"]) == ["autoregressive", "sssd@4", "sssd@auto", "sssd@6"]
     lengths = {(settings.method, settings.s_q) for _, settings, _ in service.asked}
-    assert lengths == {("autoregressive", None), ("sssd", 4), ("sssd", None), ("sssd", 6)}
+    assert lengths == {("autoregressive", "auto"), ("sssd", 4), ("sssd", "auto"), ("sssd", 6)}
 
 
 def test_one_length_keeps_the_methods_name(service, questions, run_json):
@@ -85,8 +85,8 @@ def test_a_person_sees_a_table(service, questions, capsys):
     ("argv", "says"),
     [
         (["--methods", ","], "names no method"),
-        (["--s-q", "4,x"], "auto or a whole number"),
-        (["--methods", "sssd@x"], "auto or a whole number"),
+        (["--s-q", "4,x"], "or a whole number"),
+        (["--methods", "sssd@x"], "or a whole number"),
         (["--repeats", "0"], "whole number from 1"),
         (["--limit", "-2"], "whole number from 1"),
         (["--methods", "transformers-generate", "--batch", "2"], "one question at a time"),
@@ -95,6 +95,11 @@ def test_a_person_sees_a_table(service, questions, capsys):
 )
 def test_what_cannot_be_measured_is_said_in_one_line(service, questions, refusal, argv, says):
     assert says in refusal("bench", "--questions", questions, *argv)
+    assert service.asked == []
+
+
+def test_a_batch_beyond_what_is_decoded_together_is_refused(service, questions, refusal):
+    assert "at most 2 answers at once" in refusal("bench", "--questions", questions, "--batch", 99999)
     assert service.asked == []
 
 
