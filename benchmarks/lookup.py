@@ -95,7 +95,7 @@ def lookups(store: Datastore, contexts: Sequence[list[int]]) -> dict[str, Any]:
         started = time.perf_counter()
         look_up(store.sub_indices, context, S_Q, DEFAULT)
         times.append(1000 * (time.perf_counter() - started))
-    held = sum(each.tokens.nbytes + each.suffixes.nbytes for each in store.sub_indices)
+    held = sum(each.nbytes for each in store.sub_indices)
     return {
         "documents": store.documents,
         "bytes_per_token": held / store.tokens,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, chain
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,15 +84,17 @@ def sample(sub_indices: Sequence[SubIndex], query: Sequence[int], most: int, len
     a document ended after the query.
     """
     ranges = [sub_index.find(query) for sub_index in sub_indices]
-    ends = list(accumulate(map(len, ranges), initial=0))
-    total = ends.pop()
+    total = sum(map(len, ranges))
     taken = min(total, most)
+    places = [number * total // taken for number in range(taken)]
     found: list[list[int]] = []
-    next_sample = 0
-    for sub_index, ranks, start in zip(sub_indices, ranges, ends, strict=True):
-        while next_sample < taken and (place := next_sample * total // taken - start) < len(ranks):
-            found.append(sub_index.continuation(ranks[place], len(query), length))
-            next_sample += 1
+    start = first = 0
+    for sub_index, ranks in zip(sub_indices, ranges, strict=True):
+        last = bisect_left(places, start + len(ranks), first)
+        if last > first:
+            shift = ranks.start - start
+            found += sub_index.continuations([place + shift for place in places[first:last]], len(query), length)
+        start, first = start + len(ranks), last
     return found
 
 

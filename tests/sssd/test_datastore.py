@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from sssd_demo.sssd import sub_index as sub_index_module
 from sssd_demo.sssd.datastore import Datastore, sample, token_dtype
 from sssd_demo.sssd.sub_index import SubIndex, cut, joined
 from sssd_demo.sssd.suffix_array import suffix_array
@@ -195,3 +196,23 @@ def test_texts_are_the_documents_without_separators():
 def test_tokens_are_cut_between_documents(capacity, runs):
     tokens = joined([[1, 1], [2, 2], [3, 3, 3]], np.dtype(np.uint16))
     assert [[text[0] for text in SubIndex.of(run).texts()] for run in cut(tokens, capacity)] == runs
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
+def test_large_sub_indices_find_and_continue_as_small_ones_do(monkeypatch, dtype):
+    rng = np.random.default_rng(0)
+    documents = [rng.integers(0, 30, rng.integers(1, 40)) for _ in range(200)]
+    small = SubIndex.build(documents, np.dtype(dtype))
+    monkeypatch.setattr(sub_index_module, "TABLE_FROM", 0)
+    monkeypatch.setattr(sub_index_module, "FEW", 0)
+    monkeypatch.setattr(sub_index_module, "_CHUNK", 100)
+    large = SubIndex.build(documents, np.dtype(dtype))
+    assert large.nbytes > small.nbytes == small.tokens.nbytes + small.suffixes.nbytes
+    for query in [*sub_lists(documents, 2), (30,), (29, 30), (500_000,)]:
+        assert large.find(query) == small.find(query) or not len(small.find(query))
+        assert len(large.find(query)) == len(small.find(query))
+        for length in (1, 5, 50):
+            ranks = [*small.find(query)]
+            assert large.continuations(ranks, len(query), length) == [
+                small.continuations([rank], len(query), length)[0] for rank in ranks
+            ]
