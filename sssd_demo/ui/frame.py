@@ -59,7 +59,7 @@ def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
             if not name or name == host.model:
                 return host.model, "", gr.skip()
             try:
-                if sessions.running():
+                if answering(host, sessions):
                     raise UserError(WORDS["refuse.model_busy"])
                 host.change(name)
             except UserError as error:
@@ -76,9 +76,14 @@ def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
     return demo
 
 
+def answering(host: ServiceHost, sessions: Sessions) -> int:
+    """How many answers are being written or wait for it: visitors' and those of growth runs and programs."""
+    return max(sessions.running(), host.service.engine.busy if host.service else 0)
+
+
 def head_value(host: ServiceHost, sessions: Sessions) -> dict[str, Any]:
     """What the header shows now."""
-    loading, service, busy = host.loading, host.service, sessions.running()
+    loading, service, busy = host.loading, host.service, answering(host, sessions)
     if service is None:
         words = "status.failed" if loading.state == "failed" else "status.loading"
         text = WORDS[words].format(stage=loading.stage, reason=loading.stage)
