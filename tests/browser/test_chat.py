@@ -328,6 +328,14 @@ def test_a_trace_is_saved_and_replayed(page: Page, tmp_path):
     expect(page.locator(".av-caption")).to_contain_text("test bench, 2 threads")
     expect(page.locator(".ts-end").last).to_be_attached()
     assert token_text(page) == ANSWERS["cat"]
+    trace = trace_file.load(path)
+    for round_ in trace.rounds:
+        own = ["bonus" if len(round_.tree) else "plain"]
+        fates = ["accepted"] * len(round_.tree.accepted_path()) + own
+        shown = page.locator(f'.ts-round[data-round="{round_.index}"] .ts-token').all()
+        classes = [token.get_attribute("class") or "" for token in shown]
+        assert all(f"fate-{fate}" in name for fate, name in zip(fates, classes, strict=False))
+        assert len(classes) == len(round_.committed)
 
 
 def test_a_bad_trace_file_gets_one_sentence(page: Page, tmp_path):
@@ -466,6 +474,30 @@ def test_two_visitors_do_not_mix(browser: Browser, app, service: FakeService):
     assert ANSWERS["long"].startswith(token_text(pages[0]))
     for context in contexts:
         context.close()
+
+
+def test_who_waits_gets_their_own_answer_when_the_one_before_them_reloads(browser: Browser, service: FakeService):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frame, "MAX_ROWS", 1)  # one answer at a time
+        running = launch(opens(service), "fake")
+    contexts = [browser.new_context() for _ in range(2)]
+    first, second = pages = [context.new_page() for context in contexts]
+    for page in pages:
+        open_app(page, running.url)
+    ask(first, "a long one")
+    expect(first.locator(".ts-round").nth(3)).to_be_attached()
+    ask(second, "the cat please")
+    first.reload()
+    wait_for_answer(second)
+    assert token_text(second) == ANSWERS["cat"]
+    type_and_send(first, "something other")  # in place of the lost question, which stands in the box
+    wait_for_answer(first)
+    assert token_text(first) == ANSWERS["other"]
+    assert token_text(second) == ANSWERS["cat"]
+    assert service.sessions[-1] != service.sessions[-2]
+    for context in contexts:
+        context.close()
+    running.demo.close(verbose=False)
 
 
 def test_a_page_left_open_over_a_restart_loses_nothing(browser: Browser):

@@ -75,6 +75,22 @@ def test_the_last_answer_can_be_made_again_without_a_word_of_removal(host, sessi
     assert again.notice == ""
 
 
+def test_a_stopped_answer_can_be_made_again_without_doubling_anything(host, session, service):
+    service.delay = 0.01
+    begun = chat_turn.begin(host, session, [], "one two three four five six seven eight")
+    pages = chat_turn.follow(host, session, begun.history, Settings)
+    next(pages)
+    chat_turn.stop(session)
+    stopped = list(pages)[-1]
+    assert session.traces[1].finish_reason == "cancelled"
+    service.delay = 0.0
+    again = chat_turn.begin_again(host, session, stopped.history, 0, None)
+    whole = list(chat_turn.follow(host, session, again.history, Settings))[-1]
+    assert [message["role"] for message in messages(whole.history)] == ["user", "assistant"]
+    assert service.asked[-1][0] == service.asked[-2][0]
+    assert session.traces[1].finish_reason == "end_of_text"
+
+
 def test_a_refused_turn_leaves_everything_as_it_was(host, session):
     page = answer(host, session, [], "one")
     refused = answer(host, session, page.history, "x" * 5000)
