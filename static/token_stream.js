@@ -73,7 +73,10 @@
       const token = round.committed[depth - 1];
       if (token) group.append(committedToken(token, describe, words));
       const lost = lostAt(round, depth);
-      if (lost.length) group.append(lostBox(lost, describe, words));
+      if (!lost.length) continue;
+      const box = lostBox(lost, describe, words);
+      if (token?.text.endsWith("\n")) group.lastChild.before(box); // behind it would be on the next line
+      else group.append(box);
     }
     return group;
   }

@@ -99,7 +99,13 @@ def test_guesses_that_lost_stand_behind_the_token_that_won_and_say_so(page: Page
     parents = {(round_.index, round_.tree.parents[n]) for round_ in rounds for n in rejected_nodes(round_)}
     expect(lost).to_have_count(len(parents))
     for box in lost.all():
-        assert "ts-token" in str(box.evaluate("box => box.previousElementSibling.className"))
+        winner = box.evaluate(
+            """box => {
+                const next = box.nextElementSibling;
+                return (next?.textContent.endsWith("\\n") ? next : box.previousElementSibling).className;
+            }"""
+        )
+        assert "ts-token" in winner
         assert box.evaluate("box => getComputedStyle(box, '::before').content") == '"not"'
 
 
