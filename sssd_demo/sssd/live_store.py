@@ -8,10 +8,13 @@ keeps them in a file. What is not in that file yet is in a journal beside it.
 from __future__ import annotations
 
 import logging
+import os
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sssd_demo.errors import UserError
 from sssd_demo.sssd.datastore import Datastore, capacity, pieces, token_dtype
-from sssd_demo.sssd.merging import DEFAULT_LIMITS, Limits, merge_from
+from sssd_demo.sssd.merging import DEFAULT_LIMITS, TAIL_TOKENS, Limits, merge_from
 from sssd_demo.sssd.recycled import Recycled
 from sssd_demo.sssd.store_disk import StoreDisk
 from sssd_demo.sssd.store_file import SavingCancelled
@@ -35,6 +38,8 @@ logger = logging.getLogger(__name__)
 PROMPT_TOKENS = 3  # of the prompt that lead into a conversation's document (authors of arXiv 2411.05894)
 KEPT_EVENTS = 100
 BATCH_TOKENS = 2**20  # indexed at once when much was appended at once: the first of it is searchable soon
+MOST_UNMERGED = 12  # sub-indices; so many come together first when much was appended at once, to be merged only once
+NICENESS = 5  # of long sorts, so that whoever drafts or decodes meanwhile keeps the cores
 MEMORY_SHARE = 0.8  # of the free memory that sorting may take
 
 
@@ -182,6 +187,8 @@ class LiveStore:
                     return
                 tail = self._tail_to_join(sum(map(len, batch)))
                 self._reserved = tail
+            if sum(map(len, batch)) > TAIL_TOKENS:
+                _step_back()
             started = self._clock()
             try:
                 texts = batch if tail is None else [tail.sub_index.tokens, *batch]
@@ -204,6 +211,7 @@ class LiveStore:
 
     def _merge(self) -> None:
         """Merge, push out, save, until there is nothing to do."""
+        _step_back()
         while True:
             with self._changed:
                 parts = self._to_merge()
@@ -288,9 +296,10 @@ class LiveStore:
 
     def _to_merge(self) -> Parts:
         """The newest parts that should become one, now or as soon as no other merge is running."""
-        if self._merging:
-            return ()
         growing = [part for part in self._parts if not part.full and part is not self._reserved]
+        more_to_come = self._waiting and "index" in self._workers and len(growing) <= MOST_UNMERGED
+        if self._merging or more_to_come:
+            return ()
         free = MEMORY_SHARE * psutil.virtual_memory().available
         start = merge_from([len(part) for part in growing], int(free / peak_bytes(1, self.dtype)))
         return () if start is None else tuple(growing[start:])
@@ -324,3 +333,10 @@ class LiveStore:
 def conversation_document(prompt: Sequence[int], output: Sequence[int]) -> list[int]:
     """What a store learns from an answer: what the model wrote, after the last few tokens that led to it."""
     return [*prompt[-PROMPT_TOKENS:], *output]
+
+
+def _step_back() -> None:
+    """From now on this thread gives way to those that answer; where threads have no priority of their own, nothing."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
