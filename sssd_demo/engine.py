@@ -279,7 +279,7 @@ class Engine:
         context = max(len(running.sequence.tokens) for running in batch)
         for running in batch:
             # Nodes past the last token that may still be written could never be committed.
-            most = self.lengths.most(running.request.s_q, len(batch), context)
+            most = self.lengths.most(running.request.s_q, len(batch), context, running.sequence.s_q)
             running.sequence.s_q = min(most, running.remaining)
         trees = self._propose(batch)
         free = {at: tree for at, tree in enumerate(trees) if batch[at].request.s_q == "auto"}

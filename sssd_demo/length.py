@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sssd_demo.request import Length
 from sssd_demo.roofline import LENGTHS, MAX_AUTO_S_Q, Profile, forward_time, interpolate, knee_s_q, roofline_s_q
 
+FIRST_LIMIT = 16  # tokens drafted for a new sequence whose length is left to the machine
 CONTEXT_STEP = 64  # tokens; T changes little within it
 
 
@@ -22,10 +23,11 @@ class LengthPlanner:
         """Plan by `profile` from the next round on."""
         self._profile, self._curves = profile, {}
 
-    def most(self, length: Length, batch: int, context: int) -> int:
+    def most(self, length: Length, batch: int, context: int, last: int) -> int:
         """The tokens that may be drafted for a sequence, root included, when `batch` of them share a forward.
 
-        For "auto" this is only a limit; `best` then chooses.
+        For "auto" this is only a limit, and `best` then chooses. Drafting takes time as well, so the limit is twice
+        the sequence's `last` length: a length that pays is reached in a few rounds.
         """
         if isinstance(length, int):
             return length
@@ -33,7 +35,7 @@ class LengthPlanner:
             return knee_s_q(self._profile, batch, context)
         if length == "roofline":
             return roofline_s_q(self._profile, batch, self._bytes_per_weight)
-        return MAX_AUTO_S_Q if self._profile.forward_seconds else 1
+        return min(MAX_AUTO_S_Q, max(FIRST_LIMIT, 2 * last)) if self._profile.forward_seconds else 1
 
     def best(self, expected: Sequence[Sequence[float]], fixed: Sequence[int], context: int) -> int:
         """The s_q of the sequences that leave it to the machine: the one with the best goodput.

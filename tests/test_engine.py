@@ -282,7 +282,7 @@ class Planner(LengthPlanner):
         self.drafted, self.kept = drafted, kept
         self.asked = []
 
-    def most(self, length, batch, context):
+    def most(self, length, batch, context, last):
         return length if isinstance(length, int) else self.drafted
 
     def best(self, expected, fixed, context):

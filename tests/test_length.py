@@ -73,12 +73,16 @@ def test_no_more_than_was_drafted_is_planned():
 
 def test_rules_and_numbers():
     lengths = planner(free_until(16), flops=4e11, bandwidth=4e10)
-    assert lengths.most(5, 1, 64) == 5
-    assert lengths.most("auto", 1, 64) == MAX_AUTO_S_Q
-    assert lengths.most("knee", 1, 64) == 19  # 1.2 times as long as one token
-    assert lengths.most("roofline", 1, 64) == 10  # ten operations a byte, two bytes a weight
-    assert lengths.most("roofline", 4, 64) == 2
-    assert lengths.most("roofline", 32, 64) == 1
+    assert lengths.most(5, 1, 64, last=1) == 5
+    assert lengths.most("knee", 1, 64, last=1) == 19  # 1.2 times as long as one token
+    assert lengths.most("roofline", 1, 64, last=1) == 10  # ten operations a byte, two bytes a weight
+    assert lengths.most("roofline", 4, 64, last=1) == 2
+    assert lengths.most("roofline", 32, 64, last=1) == 1
+
+
+def test_what_is_left_open_may_double_from_round_to_round():
+    lengths = planner(free_until(16))
+    assert [lengths.most("auto", 1, 64, last) for last in (1, 8, 12, 16, 30)] == [16, 16, 24, 32, MAX_AUTO_S_Q]
 
 
 def test_a_new_profile_is_used_at_once():
@@ -90,6 +94,6 @@ def test_a_new_profile_is_used_at_once():
 
 def test_without_a_profile_nothing_is_drafted_and_peaks_are_asked_for():
     lengths = LengthPlanner(bytes_per_weight=2)
-    assert lengths.most("auto", 1, 64) == 1
+    assert lengths.most("auto", 1, 64, last=1) == 1
     with pytest.raises(ValueError, match="peaks"):
-        lengths.most("roofline", 1, 64)
+        lengths.most("roofline", 1, 64, last=1)

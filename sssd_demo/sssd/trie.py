@@ -37,7 +37,7 @@ class TrieNode:
 
     def child(self, token: int) -> TrieNode | None:
         """The run that goes on with `token`, if it was seen."""
-        return self.children().get(token)
+        return (self.children() if self._unspelt else self._children).get(token)
 
     def extended(self, token: int, source: Source) -> TrieNode:
         """The run that goes on with `token`, which has just been seen once more."""
@@ -51,7 +51,7 @@ class TrieNode:
 
     def best_children(self, cap: int) -> Sequence[TrieNode]:
         """The `cap` most frequent next tokens; equally frequent ones in the order in which they were first seen."""
-        children = list(self.children().values())
+        children = list((self.children() if self._unspelt else self._children).values())
         if len(children) > 1:
             children.sort(key=_BY_COUNT, reverse=True)
         return children[:cap]
