@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sssd_demo.sssd.store_state import Segment
 from sssd_demo.sssd.sub_index import SubIndex
@@ -31,9 +31,17 @@ def amount(parts: Sequence[Part]) -> tuple[int, int]:
 
 
 def replaced(parts: Parts, old: Parts, new: Parts) -> Parts:
-    """`parts` with `new` in the place of `old`, which are neighbours among them; at the end if `old` is empty."""
+    """`parts` with `new` in the place of `old`; at the end if `old` is empty.
+
+    What comes before a full part can be merged with nothing that is newer, as documents keep their order: it counts as
+    full from then on. Raises `ValueError` if `old` are not neighbours among `parts`.
+    """
     place = parts.index(old[0]) if old else len(parts)
-    return (*parts[:place], *new, *parts[place + len(old) :])
+    if parts[place : place + len(old)] != old:
+        raise ValueError("only neighbours can be replaced, or text between them would be lost")
+    result = (*parts[:place], *new, *parts[place + len(old) :])
+    sealed = max((n for n, part in enumerate(result, 1) if part.full), default=0)
+    return (*(part if part.full else replace(part, full=True) for part in result[:sealed]), *result[sealed:])
 
 
 def segments(parts: Parts, tail_tokens: int) -> tuple[Segment, ...]:

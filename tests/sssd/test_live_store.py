@@ -12,6 +12,7 @@ from sssd_demo.sssd.datastore import sample
 from sssd_demo.sssd.live_store import LiveStore, conversation_document
 from sssd_demo.sssd.merging import Limits
 from sssd_demo.sssd.sub_index import SubIndex
+from sssd_demo.sssd.suffix_array import peak_bytes
 
 VOCABULARY = 500
 PATIENCE = 20.0  # seconds; reached only when something is broken
@@ -220,15 +221,50 @@ def test_a_failed_merge_keeps_what_it_would_have_merged(made, monkeypatch):
     assert len(store.sub_indices) == 1
 
 
-def test_too_little_memory_for_a_build_is_said_in_numbers(made, monkeypatch):
-    class Memory:
-        available = 10
+class Memory:
+    """A machine whose free memory lets so many positions be sorted at once."""
 
+    def __init__(self, monkeypatch, positions):
+        self.positions = positions
+        monkeypatch.setattr(live_store.psutil, "virtual_memory", lambda: self)
+
+    @property
+    def available(self):
+        return int(self.positions * peak_bytes(1, np.dtype(np.uint16)) / live_store.MEMORY_SHARE) + 1
+
+
+def test_too_little_memory_for_a_build_is_said_in_numbers(made, monkeypatch):
+    Memory(monkeypatch, 0)
     store = made()
-    monkeypatch.setattr(live_store.psutil, "virtual_memory", Memory)
     store.append([1] * 1000)
     assert not store.wait(PATIENCE)
     assert "MiB of memory are needed" in (store.state().problem or "")
+
+
+def test_what_memory_left_unmerged_before_a_full_sub_index_stays_in_its_place(made, monkeypatch, tmp_path):
+    monkeypatch.setattr("sssd_demo.sssd.store_disk.JOURNAL_TOKENS", 100)
+    memory = Memory(monkeypatch, 1150)
+    limits = Limits(max_tokens=1000, max_sub_indices=3)
+    store = made(path=tmp_path / "mine.live", limits=limits)
+    documents = [[token] * size for token, size in enumerate([900, 300, 300, 300, 200], 1)]
+    for document in documents:
+        store.append(document)
+        searchable(store)
+    assert [len(sub_index.tokens) for sub_index in store.sub_indices] == [901, 903, 201]
+    assert [segment.kind for segment in store.state().segments] == ["full", "full", "growing"]
+    memory.positions = 10**6
+    store.append(documents[-1])
+    documents.append(documents[-1])
+    assert texts(searchable(store)) == documents
+    store = searchable(reopened(made, store, tmp_path / "mine.live", limits=limits))
+    assert texts(store) == documents
+    for token in range(10, 22):
+        documents.append([token] * 300)
+        store.append(documents[-1])
+    state = searchable(store).state()
+    assert [segment.kind for segment in state.segments].count("full") == 3
+    assert state.dropped + state.documents == len(documents)
+    assert texts(store) == documents[state.dropped :]
 
 
 def test_a_closed_store_takes_no_more_and_can_be_closed_again(made):
