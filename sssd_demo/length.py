@@ -7,8 +7,24 @@ from collections.abc import Sequence
 from sssd_demo.request import Length
 from sssd_demo.roofline import LENGTHS, MAX_AUTO_S_Q, Profile, forward_time, interpolate, knee_s_q, roofline_s_q
 
-FIRST_LIMIT = 16  # tokens drafted for a new sequence whose length is left to the machine
+LEAST_LIMIT = 16  # tokens that may always be drafted where the length is left to the machine
 CONTEXT_STEP = 64  # tokens; T changes little within it
+
+
+class _Plan:
+    """A profile and what was worked out from it."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self._curves: dict[tuple[int, int], list[float]] = {}
+
+    def curve(self, batch: int, context: int) -> list[float]:
+        """T(batch, 1…MAX_AUTO_S_Q) in seconds, asked for in every round and so kept."""
+        key = (batch, context // CONTEXT_STEP)
+        if key not in self._curves:
+            at = {length: forward_time(self.profile, batch, length, context) for length in LENGTHS}
+            self._curves[key] = [interpolate(at, length) for length in range(1, MAX_AUTO_S_Q + 1)]
+        return self._curves[key]
 
 
 class LengthPlanner:
@@ -16,26 +32,25 @@ class LengthPlanner:
 
     def __init__(self, bytes_per_weight: int) -> None:
         self._bytes_per_weight = bytes_per_weight
-        self._profile = Profile({})
-        self._curves: dict[tuple[int, int], list[float]] = {}
+        self._plan = _Plan(Profile({}))
 
     def use(self, profile: Profile) -> None:
-        """Plan by `profile` from the next round on."""
-        self._profile, self._curves = profile, {}
+        """Plan by `profile` from now on. Any thread may say so, also in the middle of a round."""
+        self._plan = _Plan(profile)
 
     def most(self, length: Length, batch: int, context: int, last: int) -> int:
         """The tokens that may be drafted for a sequence, root included, when `batch` of them share a forward.
 
         For "auto" this is only a limit, and `best` then chooses. Drafting takes time as well, so the limit is twice
-        the sequence's `last` length: a length that pays is reached in a few rounds.
+        the sequence's `last` length, or `LEAST_LIMIT` if that is more: a length that pays is reached in a few rounds.
         """
         if isinstance(length, int):
             return length
         if length == "knee":
-            return knee_s_q(self._profile, batch, context)
+            return knee_s_q(self._plan.profile, batch, context)
         if length == "roofline":
-            return roofline_s_q(self._profile, batch, self._bytes_per_weight)
-        return min(MAX_AUTO_S_Q, max(FIRST_LIMIT, 2 * last)) if self._profile.forward_seconds else 1
+            return roofline_s_q(self._plan.profile, batch, self._bytes_per_weight)
+        return min(MAX_AUTO_S_Q, max(LEAST_LIMIT, 2 * last)) if self._plan.profile.forward_seconds else 1
 
     def best(self, expected: Sequence[Sequence[float]], fixed: Sequence[int], context: int) -> int:
         """The s_q of the sequences that leave it to the machine: the one with the best goodput.
@@ -46,7 +61,7 @@ class LengthPlanner:
         `fixed` the lengths of the batch's other sequences, whose tokens cost time whatever is chosen. Length 1 is
         always a candidate, so speculation switches itself off where it loses.
         """
-        curve = self._curve(len(expected) + len(fixed), context)
+        curve = self._plan.curve(len(expected) + len(fixed), context)
         floor = max(fixed, default=1)
 
         def goodput(s_q: int) -> float:
@@ -54,11 +69,3 @@ class LengthPlanner:
             return (tokens + len(fixed)) / curve[min(max(s_q, floor), MAX_AUTO_S_Q) - 1]
 
         return max(range(1, max(map(len, expected)) + 1), key=goodput)
-
-    def _curve(self, batch: int, context: int) -> list[float]:
-        """T(batch, 1…MAX_AUTO_S_Q) in seconds, asked for in every round and so kept."""
-        key = (batch, context // CONTEXT_STEP)
-        if key not in self._curves:
-            at = {length: forward_time(self._profile, batch, length, context) for length in LENGTHS}
-            self._curves[key] = [interpolate(at, length) for length in range(1, MAX_AUTO_S_Q + 1)]
-        return self._curves[key]

@@ -213,13 +213,10 @@ class Service:
 
     def measure_profile(self) -> Profile:
         """The quick profile of this machine, kept for later runs."""
-        profile = self.engine.call(lambda target: quick_probe(target.time_forward))
-        save_profile(self.profile_key(), profile)
-        return profile
-
-    def measure_peaks(self) -> Profile:
-        """The profile with the machine's peaks added, kept for later runs; waits until nothing is being answered."""
-        profile = self.engine.call(lambda target: with_peaks(self.profile, self.model.device, self.model.model.dtype))
+        model = self.model
+        profile = self.engine.call(
+            lambda target: with_peaks(quick_probe(target.time_forward), model.device, model.model.dtype)
+        )
         save_profile(self.profile_key(), profile)
         return profile
 
@@ -257,8 +254,6 @@ class Service:
             shown = tuple(dict(message) for message in messages)
         names = []
         learners = []
-        if settings.s_q == "roofline" and self.profile.knee is None:
-            self.use_profile(self.measure_peaks())
         if settings.datastore:
             self.stores.open(settings.datastore)  # a store that cannot be used is refused here, not in mid-answer
             names.append(settings.datastore)

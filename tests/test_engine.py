@@ -346,6 +346,28 @@ def test_the_length_is_chosen_once_a_round_for_all_that_leave_it_open(make_engin
     assert [5] in [fixed for _, fixed, _ in lengths.asked]
 
 
+def test_the_most_probable_tokens_are_those_of_each_committed_position(make_engine):
+    prompt = (3, 1, 4, 1, 5)
+    answer = greedy_text(prompt, 20)
+    oracle = OracleSpeculator({prompt: answer})
+    rounds = list(make_engine(oracle=oracle).submit(Request(prompt, "oracle", 20, s_q=6, keep_top=True)))
+    tops = [top for round_ in rounds for top in round_.top]
+    assert [top.tokens[0] for top in tops] == answer
+    for position in (0, 7, 19):
+        with torch.inference_mode():
+            logits = MODEL(input_ids=torch.tensor([[*prompt, *answer[:position]]])).logits[0, -1]
+        expected = logits.softmax(-1).topk(8)
+        assert tops[position].tokens == tuple(expected.indices.tolist())
+        assert tops[position].probs == pytest.approx(expected.values.tolist(), abs=1e-5)
+    learnt = [top for outcome in oracle.outcomes for top in outcome.top]
+    assert learnt == tops[1:], "what the speculator learns is what the rounds carry"
+
+
+def test_the_most_probable_tokens_are_kept_only_where_they_are_asked_for(make_engine):
+    rounds = list(make_engine().submit(Request((1, 2), "oracle", 10, s_q=4)))
+    assert not any(round_.top for round_ in rounds)
+
+
 def test_round_zero_is_the_prefill_and_times_follow_each_other(make_engine):
     rounds = list(make_engine().submit(Request((1, 2, 3), "oracle", 12, s_q=4)))
     assert len(rounds[0].tree) == 0

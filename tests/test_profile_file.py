@@ -34,7 +34,7 @@ def test_another_machine_dtype_thread_count_or_model_has_its_own_profile():
         assert load_profile(other) is None
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", '{"version": 1}', '{"version": 9}'])
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"version": 2}', '{"version": 9}'])
 def test_a_damaged_file_is_as_good_as_none(damage: str):
     save_profile(KEY, PROFILE)
     KEY.path.write_text(damage)

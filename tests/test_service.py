@@ -53,7 +53,10 @@ def library_answers(embedded_model):
     return answers
 
 
-@pytest.mark.parametrize(("method", "s_q"), [("autoregressive", None), *(("sssd", s_q) for s_q in (2, 8, 16, 32))])
+@pytest.mark.parametrize(
+    ("method", "s_q"),
+    [("autoregressive", "auto"), *(("sssd", s_q) for s_q in (2, 8, 16, 32, "auto", "knee", "roofline"))],
+)
 def test_greedy_answers_are_the_model_librarys_token_for_token(embedded_service, library_answers, method, s_q):
     for question, expected in library_answers.items():
         assert ask(embedded_service, question, method=method, s_q=s_q).token_ids() == expected

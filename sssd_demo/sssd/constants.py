@@ -34,7 +34,7 @@ class Settings:
     max_children: int = 5  # authors; replay: it limits a source's node, but not the datastore's first tokens
 
     combine: Combine = "larger"  # authors: of two scores for one token the larger holds
-    prompt_weight: float = 0.6  # authors: the prompt source is over-confident … (0: not asked at all)
+    prompt_weight: float = 0.6  # authors: the prompt source is over-confident … (0: it is not asked)
     decay_base: float = 0.6  # authors: … the more so the further it looks ahead …
     decay_per_matched_token: float = 0.1  # authors: … and the shorter its match
     datastore_weight: float = 1.0  # authors: count ratios of the datastore are believed as they are (0: not asked)

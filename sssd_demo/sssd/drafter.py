@@ -1,4 +1,4 @@
-"""SSSD for one sequence: its own trie, the stores it may draw from, one draft tree a round."""
+"""SSSD for one sequence: its own trie and memory, the stores it may draw from, one draft tree a round."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Drafter:
     def _recall(self, tokens: tuple[int, ...]) -> Top | None:
         """This conversation's own memory comes before that of other texts."""
         found = self._recycled.after(tokens)
-        for store in self._stores:
+        for store in self._stores if self._settings.datastore_weight else ():
             if found is not None:
                 break
             found = store.recalled(tokens)
@@ -91,11 +91,10 @@ class Drafter:
     def _evidence(self, matches: Sequence[tuple[int, TrieNode]], sampled: SampledNode | None) -> Sequence[Evidence]:
         """Least trusted first: other texts, then this conversation, shorter matches before longer ones."""
         settings = self._settings
-        evidence = []
-        if sampled is not None:
-            evidence.append(Evidence(sampled, sampled.match_length, settings.doubt(sampled.match_length)))
+        levels = sampled.by_match_length() if sampled is not None else []
+        evidence = [Evidence(node, node.match_length, settings.doubt(node.match_length)) for node in levels]
         went_on = [(length, node) for length, node in matches if node.children()]  # not the text's very end
-        if settings.combine == "noisy-or":
-            went_on = went_on[:1]  # shorter matches are no further witnesses: they saw the same
+        if settings.combine == "noisy-or":  # shorter matches are no further witnesses: they saw the same
+            evidence, went_on = evidence[-1:], went_on[:1]
         evidence += [Evidence(node, length, settings.prompt_doubt) for length, node in reversed(went_on)]
         return evidence

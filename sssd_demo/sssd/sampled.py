@@ -31,6 +31,13 @@ class SampledNode:
         self._samples = samples
         self._children: dict[int, SampledNode] | None = None
 
+    def by_match_length(self) -> list[SampledNode]:
+        """A node for each length that matched, with its samples only; the shortest match first."""
+        by_length: dict[int, list[Sample]] = {}
+        for sample_ in self._samples:
+            by_length.setdefault(sample_[0], []).append(sample_)
+        return [SampledNode(self.token, self._depth, by_length[length]) for length in sorted(by_length)]
+
     def best_children(self, cap: int) -> Sequence[SampledNode]:
         """The `cap` most frequent next tokens; equally frequent ones in the order of their first sample."""
         return list(self.children().values())[:cap]

@@ -2,15 +2,16 @@
 
 import itertools
 import time
+from dataclasses import replace
 
 import pytest
 
 from sssd_demo.errors import UserError
-from sssd_demo.sssd.constants import FAITHFUL, SETTINGS
+from sssd_demo.sssd.constants import DEFAULT, FAITHFUL, SETTINGS
 from sssd_demo.sssd.datastore import Datastore
 from sssd_demo.sssd.recorded_answers import RecordedAnswer, read_recorded_answers
 from sssd_demo.sssd.replay import accepted_length, replay
-from sssd_demo.trace import EMPTY_TREE, ROOT, DraftTree
+from sssd_demo.trace import EMPTY_TREE, ROOT, DraftTree, Top
 
 # Tokens per step by s_q of the authors' own speculator, on the same answers.
 REFERENCE_EMPTY = {4: 1.770, 8: 2.009, 16: 2.085, 32: 2.119}
@@ -84,3 +85,18 @@ def test_lengths_and_decay_are_those_of_the_authors():
     assert [round(FAITHFUL.decay(length), 9) for length in (1, 2, 3, 4)] == [0.7, 0.8, 0.9, 1.0]
     assert [FAITHFUL.children_cap(s_q) for s_q in (2, 4, 6, 64)] == [1, 3, 5, 5]
     assert SETTINGS["faithful"] is FAITHFUL
+
+
+def test_what_was_held_likely_is_learnt_for_the_place_where_it_stood():
+    """After 5 6 the text first goes on with 7, where the target held 8 likely, and then with 8."""
+    output = [*range(30, 48), 5, 6, 7, *range(50, 60), 5, 6, 8, 20, 21]
+    nothing = Top((), ())
+    aligned = [Top((8,), (0.9,)) if token == 7 else nothing for token in output]
+
+    def drafted(top):
+        answer = RecordedAnswer((1, 2), tuple(output), top=tuple(top))
+        return replay([answer], [], 3, replace(DEFAULT, prompt_doubt=50.0), lambda: 0.0).steps
+
+    assert drafted(aligned) == drafted([nothing] * len(output)) - 1
+    assert drafted(aligned[1:] + [nothing]) > drafted(aligned)
+    assert drafted([nothing] + aligned[:-1]) > drafted(aligned)

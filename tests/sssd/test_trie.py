@@ -79,3 +79,24 @@ def test_a_text_that_never_repeats_takes_few_nodes_until_it_is_looked_at():
     trie = PromptTrie(list(range(1000)), window=8, lag=True)
     spelt = sum(1 + len(node._children) for node in trie.root._children.values())
     assert spelt == 1000
+
+
+def test_without_lag_every_run_of_the_whole_text_is_known_at_once():
+    rng = random.Random(1)
+    for _ in range(200):
+        window = rng.randint(1, 8)
+        text = [rng.randrange(3) for _ in range(rng.randint(0, 40))]
+        cut = rng.randint(0, len(text))
+        trie = PromptTrie(text[:cut], window, lag=False)
+        for length in [*sorted(rng.sample(range(cut, len(text) + 1), rng.randint(0, min(3, len(text) - cut)))), None]:
+            known = text[:length]
+            trie.update(known)
+            places: dict[tuple[int, ...], list[int]] = {}  # run → where its occurrences end
+            for start in range(len(known)):
+                for end in range(start + 1, min(len(known), start + window) + 1):
+                    places.setdefault(tuple(known[start:end]), []).append(end)
+            found = dict(nodes(trie.root))
+            assert found.keys() == places.keys()
+            for run, node in found.items():
+                source = "prompt" if min(places[run]) <= cut else "output"
+                assert (node.count, node.source, node.token) == (len(places[run]), source, run[-1])
