@@ -15,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ import psutil
 from numpy.typing import ArrayLike, NDArray
 
 from sssd_demo.errors import UserError
+from sssd_demo.passing_thread import in_passing_thread
 from sssd_demo.sssd.datastore import Datastore, capacity, pieces, token_dtype
 from sssd_demo.sssd.merging import DEFAULT_LIMITS, TAIL_TOKENS, Limits, merge_from
 from sssd_demo.sssd.recycled import Recycled
@@ -187,8 +189,6 @@ class LiveStore:
                     return
                 tail = self._tail_to_join(sum(map(len, batch)))
                 self._reserved = tail
-            if sum(map(len, batch)) > TAIL_TOKENS:
-                _step_back()
             started = self._clock()
             try:
                 texts = batch if tail is None else [tail.sub_index.tokens, *batch]
@@ -197,6 +197,7 @@ class LiveStore:
                 with self._changed:
                     self._reserved = None
                     self._give_up("index", error, () if tail is None else (tail,), started)
+                    self._merge_if_due()
                 return
             with self._changed:
                 self._reserved = None
@@ -205,8 +206,7 @@ class LiveStore:
                 self._replace(() if tail is None else (tail,), (built,))
                 self._problems.pop("index", None)
                 self._note("built", (built,), started)
-                if self._to_merge():
-                    self._start("merge", self._merge)
+                self._merge_if_due()
                 self._changed.notify_all()
 
     def _merge(self) -> None:
@@ -273,7 +273,9 @@ class LiveStore:
         free = psutil.virtual_memory().available
         if needed > MEMORY_SHARE * free:
             raise MemoryError(f"{needed / 2**20:,.0f} MiB of memory are needed, but only {free / 2**20:,.0f} are free")
-        return SubIndex.of(tokens)
+        if len(tokens) <= TAIL_TOKENS:
+            return SubIndex.of(tokens)
+        return in_passing_thread(partial(_sorted_aside, tokens))  # short sorts after it are in no thread that gave way
 
     # What follows is called with the lock held.
 
@@ -303,6 +305,10 @@ class LiveStore:
         free = MEMORY_SHARE * psutil.virtual_memory().available
         start = merge_from([len(part) for part in growing], int(free / peak_bytes(1, self.dtype)))
         return () if start is None else tuple(growing[start:])
+
+    def _merge_if_due(self) -> None:
+        if self._to_merge():
+            self._start("merge", self._merge)
 
     def _replace(self, old: Parts, new: Parts) -> None:
         """One swap for all who search."""
@@ -335,8 +341,16 @@ def conversation_document(prompt: Sequence[int], output: Sequence[int]) -> list[
     return [*prompt[-PROMPT_TOKENS:], *output]
 
 
+def _sorted_aside(tokens: NDArray) -> SubIndex:
+    _step_back()
+    return SubIndex.of(tokens)
+
+
 def _step_back() -> None:
-    """From now on this thread gives way to those that answer; where threads have no priority of their own, nothing."""
+    """From now on this thread, and those it starts, give way to those that answer; there is no way back for it.
+
+    Where threads have no priority of their own, nothing happens.
+    """
     if sys.platform == "linux":
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

@@ -1,7 +1,10 @@
 """A store that grows: all that was appended is found, old text goes first, and nobody waits."""
 
+import os
 import random
+import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -175,6 +178,95 @@ def test_new_documents_are_searchable_while_a_long_merge_runs(made, monkeypatch)
     assert count(store, [7]) == 2000
     assert count(store, [120]) == 5
     assert len(store.sub_indices) <= 2
+
+
+def burst(made, monkeypatch, documents, sort):
+    """A store to which all `documents`, each a batch of its own, were appended before the first was `sort`ed."""
+    monkeypatch.setattr(live_store, "BATCH_TOKENS", 1)
+    appended = threading.Event()
+
+    def waits(tokens):
+        assert appended.wait(PATIENCE)
+        return sort(tokens)
+
+    monkeypatch.setattr(live_store.SubIndex, "of", waits)
+    store = made(limits=Limits(max_tokens=1600))
+    for document in documents:
+        store.append(document)
+    appended.set()
+    return store
+
+
+def test_what_came_in_a_burst_is_merged_once_when_all_of_it_is_searchable(made, monkeypatch):
+    documents = [[token] * 99 for token in range(10)]
+    store = searchable(burst(made, monkeypatch, documents, SubIndex.of))
+    assert [event.kind for event in store.state().events] == ["built"] * 10 + ["merged"]
+    assert texts(store) == documents
+    assert len(store.sub_indices) == 1
+
+
+def test_merging_does_not_wait_for_the_end_of_a_burst_that_makes_many_sub_indices(made, monkeypatch):
+    monkeypatch.setattr(live_store, "MOST_UNMERGED", 4)
+    merging = threading.Event()
+    sort = SubIndex.of
+
+    def last_waits_for_a_merge(tokens):
+        if len(tokens) > 100:
+            merging.set()
+        elif tokens[0] == 9:
+            assert merging.wait(PATIENCE)
+        return sort(tokens)
+
+    documents = [[token] * 99 for token in range(10)]
+    store = searchable(burst(made, monkeypatch, documents, last_waits_for_a_merge))
+    assert merging.is_set()
+    assert texts(store) == documents
+    assert store.state().problem is None
+
+
+def test_what_was_searchable_when_a_build_failed_is_merged_though_documents_wait(made, monkeypatch):
+    sort = SubIndex.of
+
+    def fails_at_the_last_but_one(tokens):
+        if 8 in tokens:
+            raise MemoryError("no room")
+        return sort(tokens)
+
+    documents = [[token] * 99 for token in range(10)]
+    store = burst(made, monkeypatch, documents, fails_at_the_last_but_one)
+    assert not store.wait(PATIENCE)
+    assert store.settle(PATIENCE)
+    assert store.state().waiting == 2
+    assert texts(store) == documents[:8]
+    assert len(store.sub_indices) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
+def test_long_sorts_give_way_and_the_small_ones_after_them_do_not(made, monkeypatch):
+    usual = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    if usual == 19:
+        pytest.skip("nothing can give way any further")
+    monkeypatch.setattr(live_store, "NICENESS", usual + 1)
+    second_appended = threading.Event()
+    niceness = []
+    sort = SubIndex.of
+
+    def noted(tokens):
+        niceness.append((len(tokens), os.getpriority(os.PRIO_PROCESS, threading.get_native_id())))
+        assert second_appended.wait(PATIENCE)
+        return sort(tokens)
+
+    monkeypatch.setattr(live_store.SubIndex, "of", noted)
+    store = made()
+    store.append([1] * 50_000)
+    while not niceness:  # it is being sorted
+        time.sleep(0.001)
+    store.append([2] * 9)
+    second_appended.set()
+    searchable(store)
+    store.append([3] * 6000)  # merged with the small one
+    searchable(store)
+    assert niceness == [(50_001, usual + 1), (10, usual), (6001, usual + 1), (6011, usual + 1)]
 
 
 def test_a_failed_build_keeps_the_old_one_says_why_and_is_tried_again(made, monkeypatch):
