@@ -15,6 +15,7 @@ from sssd_demo.cli.options import positive, s_q_list
 from sssd_demo.errors import UserError
 
 if TYPE_CHECKING:
+    from sssd_demo.bench.contamination import Count
     from sssd_demo.sssd.calibration import Material, Score, Try
     from sssd_demo.sssd.recorded_answers import RecordedAnswer
 
@@ -29,6 +30,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--check", required=True, type=Path, metavar="FILE", help="others, that a change must win on too"
     )
+    parser.add_argument("--report", type=Path, metavar="FILE", help="others again, without a part in the choice")
     parser.add_argument("--other-model", type=Path, metavar="FILE", help="answers of another model, to report on")
     parser.add_argument(
         "--store", default=DEFAULT_STORE, metavar="NAME", help="of other answers (default: %(default)s)"
@@ -46,19 +48,17 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.stores import Stores
 
     store = Stores.usual().open(args.store)
-    searched = Material(_answers(args.search, args.limit), store)
-    checked = Material(_answers(args.check, args.limit), store)
-    _held_out([*searched.answers, *checked.answers], args.store, store.count)
-    other = _split(_answers(args.other_model, None)) if args.other_model else None
-    calibration = Calibration(searched, checked, args.s_q, time.perf_counter, _tell)
+    files = {"searched": args.search, "checked": args.check} | ({"report": args.report} if args.report else {})
+    sets = {name: Material(_answers(path, args.limit), store) for name, path in files.items()}
+    _held_out(sets, args.store, store.count)
+    if args.other_model:
+        sets["other_model"] = _split(_answers(args.other_model, None))
+    calibration = Calibration(sets["searched"], sets["checked"], args.s_q, time.perf_counter, _tell)
     alone = list(calibration.each_alone())
     chosen, tries = calibration.search()
-    sets = {"searched": searched, "checked": checked} | ({"other_model": other} if other else {})
     result = {
         "created": time.strftime("%Y-%m-%d"),
-        "search": args.search.name,
-        "check": args.check.name,
-        "other_model": args.other_model.name if args.other_model else None,
+        "files": {name: path.name for name, path in (files | {"other_model": args.other_model}).items() if path},
         "store": {"name": args.store, "tokens": store.tokens, "documents": store.documents},
         "answers": {name: len(material.answers) for name, material in sets.items()},
         "tries": [_told(one) for one in (*alone, *tries)],
@@ -130,11 +130,17 @@ def _split(answers: Sequence[RecordedAnswer]) -> Material:
     return Material(asked, store.with_recycled(recycled))
 
 
-def _held_out(answers: Sequence[RecordedAnswer], name: str, count: Any) -> None:
-    from sssd_demo.bench.contamination import check_answer
+def _held_out(sets: dict[str, Material], name: str, count: Count) -> None:
+    """Raises `UserError` if the store knows a question or an answer, or two sets share a question."""
+    from sssd_demo.bench.contamination import check_answer, check_question
 
-    for number, answer in enumerate(answers, 1):
-        check_answer(str(number), answer.output, count, name)
+    asked: dict[tuple[int, ...], str] = {}
+    for set_name, material in sets.items():
+        for number, answer in enumerate(material.answers, 1):
+            check_question(f"{number} of the set {set_name}", answer.prompt, count, name)
+            check_answer(f"{number} of the set {set_name}", answer.output, count, name)
+            if asked.setdefault(answer.prompt, set_name) != set_name:
+                raise UserError(f"The sets {asked[answer.prompt]} and {set_name} share a question.")
 
 
 def _told(one: Try) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Which ideas and constants draft more tokens a step, found on one set of recorded answers and checked on another.
 
 No model is needed: greedy answers are drafted again (`replay.py`). What counts is the geometric mean of the tokens per
-step over all lengths asked for, without a store and with one. A change is adopted only if it wins on both sets.
+step over all lengths asked for, without a store and with one. A change is adopted only if it wins on both sets;
+so both have a part in the choice, and what it is worth is to be seen on a third.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from sssd_demo.sssd.drafter import Store
 from sssd_demo.sssd.recorded_answers import RecordedAnswer
 from sssd_demo.sssd.replay import replay
 
-LEAST_GAIN = 1.001  # less is chance
+LEAST_GAIN = 1.001  # on the set searched; less is not worth a constant of its own
 
 Changes = dict[str, Any]
 
@@ -29,10 +30,12 @@ IDEAS: dict[str, Changes] = {
     "short matches of the datastore discounted": {"short_match_discount": 0.15},
     "sources as independent witnesses (noisy-or)": {"combine": "noisy-or"},
     "estimates interpolated": {"combine": "interpolated"},
-    "recycled": {"combine": "interpolated", "recycled_weight": 0.9},
-    "weights learnt online": {"combine": "interpolated", "online_trust": True},
-    "hopeless nodes cut off": {"combine": "interpolated", "cutoff": 0.02},
+    "recycled": {"recycled_weight": 0.9},
+    "weights learnt online": {"online_trust": True},
+    "hopeless nodes cut off": {"cutoff": 0.02},
 }
+# These change estimates, so alone they are tried where estimates are interpolated.
+ON_ESTIMATES = frozenset({"recycled", "weights learnt online", "hopeless nodes cut off"})
 
 # Values to try for each constant, one constant after another.
 CONSTANTS: dict[str, Sequence[float]] = {
@@ -49,15 +52,9 @@ CONSTANTS: dict[str, Sequence[float]] = {
     "enough_samples": (25, 50, 100),
     "max_children": (5, 8, 12),
 }
-ONLY_FOR: dict[str, str] = {  # constants that the other way of combining does not look at
-    "prompt_weight": "larger",
-    "decay_base": "larger",
-    "decay_per_matched_token": "larger",
-    "prompt_doubt": "interpolated",
-    "datastore_doubt": "interpolated",
-    "datastore_doubt_growth": "interpolated",
-    "recycled_weight": "interpolated",
-}
+# Constants that only one way of combining looks at: the larger score, or estimates.
+OF_SCORES = frozenset({"prompt_weight", "decay_base", "decay_per_matched_token"})
+OF_ESTIMATES = frozenset({"prompt_doubt", "datastore_doubt", "datastore_doubt_growth", "recycled_weight"})
 
 
 @dataclass(frozen=True)
@@ -129,8 +126,10 @@ class Calibration:
 
     def each_alone(self) -> Iterator[Try]:
         """Every idea on top of the authors' algorithm, whether it wins or not; nothing is adopted."""
+        estimates = replace(FAITHFUL, combine="interpolated")
         for name, changes in IDEAS.items():
-            yield replace(self._tried("each idea alone", name, changes, FAITHFUL, look_again=True), adopted=False)
+            before = estimates if name in ON_ESTIMATES else FAITHFUL
+            yield replace(self._tried("each idea alone", name, changes, before, look_again=True), adopted=False)
 
     def search(self) -> tuple[Settings, list[Try]]:
         """From the authors' algorithm: add the ideas that win, then choose the constants. The tries in order."""
@@ -141,7 +140,7 @@ class Calibration:
             if tries[-1].adopted:
                 settings = replace(settings, **changes)
         for constant, values in CONSTANTS.items():
-            if ONLY_FOR.get(constant, settings.combine) != settings.combine:
+            if constant in (OF_ESTIMATES if settings.combine == "larger" else OF_SCORES):
                 continue
             now = getattr(settings, constant)
             found = [

@@ -17,7 +17,7 @@ def few_tries(monkeypatch, tmp_path):
     monkeypatch.setattr(calibration, "IDEAS", {"no lag": {"lag": False}})
     monkeypatch.setattr(calibration, "CONSTANTS", {"window": (8, 16)})
     rng = random.Random(0)
-    for name in ("search", "check", "other"):
+    for name in ("search", "check", "third", "other"):
         with (tmp_path / f"{name}.jsonl").open("w") as file:
             for _ in range(4):
                 phrase = [rng.randrange(40) for _ in range(9)]
@@ -28,10 +28,10 @@ def few_tries(monkeypatch, tmp_path):
 
 
 def test_the_table_holds_every_try_and_the_report_every_set(run_json, tmp_path):
-    files = [tmp_path / f"{name}.jsonl" for name in ("search", "check", "other")]
+    files = [tmp_path / f"{name}.jsonl" for name in ("search", "check", "other", "third")]
     out = tmp_path / "calibration.json"
     argv = ["calibrate", "--search", files[0], "--check", files[1], "--other-model", files[2], "--store", "known"]
-    result = run_json(*argv, "--s-q", "4", "--out", out)
+    result = run_json(*argv, "--report", files[3], "--s-q", "4", "--out", out)
     assert json.loads(out.read_text()) == result
     assert [(one["stage"], one["name"]) for one in result["tries"]] == [
         ("each idea alone", "no lag"),
@@ -40,7 +40,7 @@ def test_the_table_holds_every_try_and_the_report_every_set(run_json, tmp_path):
     ]
     won = {name: value for one in result["tries"] if one["adopted"] for name, value in one["changes"].items()}
     assert result["chosen"] == won
-    assert result["answers"] == {"searched": 4, "checked": 4, "other_model": 2}
+    assert result["answers"] == {"searched": 4, "checked": 4, "report": 4, "other_model": 2}
     for by_setting in result["report"].values():
         assert set(by_setting) == {"faithful", "chosen", "default"}
         for scores in by_setting.values():
@@ -78,3 +78,8 @@ def test_a_store_that_knows_an_answer_is_refused(refusal, tmp_path):
     Stores(default_folder()).save("leak", Datastore.build([answer], fingerprint="f", vocab_size=100))
     argv = ["calibrate", "--search", tmp_path / "search.jsonl", "--check", tmp_path / "check.jsonl", "--store", "leak"]
     assert "leak holds an answer" in refusal(*argv)
+
+
+def test_sets_that_share_a_question_are_refused(refusal, tmp_path):
+    file = tmp_path / "search.jsonl"
+    assert "share a question" in refusal("calibrate", "--search", file, "--check", file, "--store", "known")
