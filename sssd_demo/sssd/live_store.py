@@ -8,31 +8,24 @@ keeps them in a file. What is not in that file yet is in a journal beside it.
 from __future__ import annotations
 
 import logging
-import os
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 import numpy as np
-import psutil
 from numpy.typing import ArrayLike, NDArray
 
 from sssd_demo.errors import UserError
-from sssd_demo.passing_thread import in_passing_thread
 from sssd_demo.sssd.datastore import Datastore, capacity, pieces, token_dtype
-from sssd_demo.sssd.merging import DEFAULT_LIMITS, TAIL_TOKENS, Limits, merge_from
+from sssd_demo.sssd.merging import DEFAULT_LIMITS, Limits, merge_from
 from sssd_demo.sssd.recycled import Recycled
+from sssd_demo.sssd.sorting import affordable, indexed, step_back
 from sssd_demo.sssd.store_disk import StoreDisk
-from sssd_demo.sssd.store_file import SavingCancelled
 from sssd_demo.sssd.store_parts import Part, Parts, amount, replaced, segments
 from sssd_demo.sssd.store_state import EventKind, StoreEvent, StoreState
 from sssd_demo.sssd.sub_index import SubIndex, cut, joined
-from sssd_demo.sssd.suffix_array import peak_bytes
 from sssd_demo.trace import Top
 
 logger = logging.getLogger(__name__)
@@ -41,15 +34,14 @@ PROMPT_TOKENS = 3  # of the prompt that lead into a conversation's document (aut
 KEPT_EVENTS = 100
 BATCH_TOKENS = 2**20  # indexed at once when much was appended at once: the first of it is searchable soon
 MOST_UNMERGED = 12  # sub-indices; so many come together first when much was appended at once, to be merged only once
-NICENESS = 5  # of long sorts, so that whoever drafts or decodes meanwhile keeps the cores
-MEMORY_SHARE = 0.8  # of the free memory that sorting may take
 
 
 class LiveStore:
     """Documents of ids below `vocab_size`, made by the tokenizer `fingerprint`. Thread-safe.
 
-    With a `path`, whatever `append` has returned for is there after any crash. Raises `UserError` if the file or
-    its journal cannot be used, or another process has it open. `clock` counts seconds.
+    With a `path`, whatever `append` has returned for is there again after a kill at any moment (`benchmarks/kills.py`;
+    it was also handed to the disk with fsync, but no power was cut to try that). Raises `UserError` if the file or its
+    journal cannot be used, or another process has it open. `clock` counts seconds.
     """
 
     def __init__(
@@ -69,7 +61,6 @@ class LiveStore:
         self._clock = clock
         self._recycled = Recycled()
         self._appending = threading.Lock()  # one document after another, also on the disk
-        self._saving = threading.Lock()  # held while the store's file is written
         self._changed = threading.Condition()  # guards all that follows
         self._parts: Parts = ()
         self._sub_indices: tuple[SubIndex, ...] = ()
@@ -113,7 +104,7 @@ class LiveStore:
             if self._closed:
                 raise UserError("This datastore is closed.")
             if self._disk is not None:
-                self._disk.journal.append(parts)
+                self._disk.append(parts)
             elif top:
                 self._recycled.learn(np.asarray(document).tolist(), top)
             with self._changed:
@@ -151,21 +142,19 @@ class LiveStore:
         with self._appending, self._changed:
             closed, self._closed = self._closed, True
         if self._disk is not None and not closed:
-            with self._saving:  # being cancelled; a file written after the lock is given up could undo another's work
-                self._disk.close()
+            self._disk.close()
 
     def _open(self, path: Path) -> None:
         self._disk = disk = StoreDisk(path, fingerprint=self.fingerprint, dtype=self.dtype)
-        kept = disk.datastore
+        kept, unsaved = disk.take()
         with self._changed:
-            self._dropped = kept.dropped + disk.journal.missing
+            self._dropped = kept.dropped + disk.missing
             self._replace((), tuple(Part(each, n < kept.sealed) for n, each in enumerate(kept.sub_indices)))
-            if disk.journal.damage:
-                logger.warning("%s", disk.journal.damage)
-                self._problems["open"] = disk.journal.damage
-            if disk.journal.documents:
-                self._waiting.extend(joined([each], self.dtype) for each in disk.journal.documents)
-                disk.journal.documents.clear()
+            if disk.damage:
+                logger.warning("%s", disk.damage)
+                self._problems["open"] = disk.damage
+            if unsaved:
+                self._waiting.extend(joined([each], self.dtype) for each in unsaved)
                 self._start("index", self._index_waiting)
 
     # Two workers, each a thread that ends when it has nothing left to do.
@@ -192,7 +181,7 @@ class LiveStore:
             started = self._clock()
             try:
                 texts = batch if tail is None else [tail.sub_index.tokens, *batch]
-                built = Part(self._sorted(np.concatenate(texts)))
+                built = Part(indexed(np.concatenate(texts)))
             except Exception as error:
                 with self._changed:
                     self._reserved = None
@@ -211,7 +200,7 @@ class LiveStore:
 
     def _merge(self) -> None:
         """Merge, push out, save, until there is nothing to do."""
-        _step_back()
+        step_back()
         while True:
             with self._changed:
                 parts = self._to_merge()
@@ -222,7 +211,7 @@ class LiveStore:
             started = self._clock()
             try:
                 runs = cut(np.concatenate([part.sub_index.tokens for part in parts]), self._capacity)
-                merged = tuple(Part(self._sorted(run), full=run is not runs[-1]) for run in runs)
+                merged = tuple(Part(indexed(run), full=run is not runs[-1]) for run in runs)
             except Exception as error:
                 with self._changed:
                     self._merging = ()
@@ -238,46 +227,29 @@ class LiveStore:
             self._save_if_due(at_once=dropped)
 
     def _save_if_due(self, at_once: bool) -> None:
-        with self._saving:
+        if self._disk is None:
+            return
+        with self._changed:
+            parts, snapshot = self._parts, self._snapshot()
+        started = self._clock()
+        try:
+            saved = self._disk.save(snapshot, at_once)
+        except Exception as error:
+            logger.warning("A datastore could not be saved: %s", error)
             with self._changed:
-                parts, dropped = self._parts, self._dropped
-                if self._disk is None or self._closed:
-                    return
-            if not (at_once or self._disk.is_due(amount(parts)[0])):
-                return
-            started = self._clock()
-            try:
-                self._save(self._disk, parts, dropped)
-            except SavingCancelled:
-                return
-            except Exception as error:
-                logger.warning("A datastore could not be saved: %s", error)
-                with self._changed:
-                    self._problems["save"] = str(error)
-                    self._note("failed", parts, started, str(error))
-                return
+                self._problems["save"] = str(error)
+                self._note("failed", parts, started, str(error))
+            return
+        if saved:
             with self._changed:
                 self._problems.pop("save", None)
                 self._note("saved", parts, started)
 
-    def _save(self, disk: StoreDisk, parts: Parts, dropped: int) -> None:
-        sub_indices = tuple(part.sub_index for part in parts)
-        sealed = sum(part.full for part in parts)
-        snapshot = Datastore(sub_indices, self.fingerprint, self.dtype, self.limits.max_tokens, sealed, dropped)
-        disk.save(snapshot, lambda: self._closed)
-        with self._appending:
-            disk.journal.forget(dropped + snapshot.documents)
-
-    def _sorted(self, tokens: NDArray) -> SubIndex:
-        needed = peak_bytes(len(tokens), self.dtype)
-        free = psutil.virtual_memory().available
-        if needed > MEMORY_SHARE * free:
-            raise MemoryError(f"{needed / 2**20:,.0f} MiB of memory are needed, but only {free / 2**20:,.0f} are free")
-        if len(tokens) <= TAIL_TOKENS:
-            return SubIndex.of(tokens)
-        return in_passing_thread(partial(_sorted_aside, tokens))  # short sorts after it are in no thread that gave way
-
     # What follows is called with the lock held.
+
+    def _snapshot(self) -> Datastore:
+        sealed = sum(part.full for part in self._parts)
+        return Datastore(self._sub_indices, self.fingerprint, self.dtype, self.limits.max_tokens, sealed, self._dropped)
 
     def _batch(self) -> list[NDArray]:
         """The next documents to index, as many as make a part of a sub-index, at least one."""
@@ -302,8 +274,7 @@ class LiveStore:
         more_to_come = self._waiting and "index" in self._workers and len(growing) <= MOST_UNMERGED
         if self._merging or more_to_come:
             return ()
-        free = MEMORY_SHARE * psutil.virtual_memory().available
-        start = merge_from([len(part) for part in growing], int(free / peak_bytes(1, self.dtype)))
+        start = merge_from([len(part) for part in growing], affordable(self.dtype))
         return () if start is None else tuple(growing[start:])
 
     def _merge_if_due(self) -> None:
@@ -339,18 +310,3 @@ class LiveStore:
 def conversation_document(prompt: Sequence[int], output: Sequence[int]) -> list[int]:
     """What a store learns from an answer: what the model wrote, after the last few tokens that led to it."""
     return [*prompt[-PROMPT_TOKENS:], *output]
-
-
-def _sorted_aside(tokens: NDArray) -> SubIndex:
-    _step_back()
-    return SubIndex.of(tokens)
-
-
-def _step_back() -> None:
-    """From now on this thread, and those it starts, give way to those that answer; there is no way back for it.
-
-    Where threads have no priority of their own, nothing happens.
-    """
-    if sys.platform == "linux":
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

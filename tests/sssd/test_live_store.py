@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sssd_demo.errors import UserError
-from sssd_demo.sssd import live_store
+from sssd_demo.sssd import live_store, sorting
 from sssd_demo.sssd.datastore import sample
 from sssd_demo.sssd.live_store import LiveStore, conversation_document
 from sssd_demo.sssd.merging import Limits
@@ -156,7 +156,7 @@ class Gate:
                 assert self.opened.wait(PATIENCE)
             return sort(tokens)
 
-        monkeypatch.setattr(live_store.SubIndex, "of", gated)
+        monkeypatch.setattr(sorting.SubIndex, "of", gated)
 
 
 def test_new_documents_are_searchable_while_a_long_merge_runs(made, monkeypatch):
@@ -189,7 +189,7 @@ def burst(made, monkeypatch, documents, sort):
         assert appended.wait(PATIENCE)
         return sort(tokens)
 
-    monkeypatch.setattr(live_store.SubIndex, "of", waits)
+    monkeypatch.setattr(sorting.SubIndex, "of", waits)
     store = made(limits=Limits(max_tokens=1600))
     for document in documents:
         store.append(document)
@@ -246,7 +246,7 @@ def test_long_sorts_give_way_and_the_small_ones_after_them_do_not(made, monkeypa
     usual = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
     if usual == 19:
         pytest.skip("nothing can give way any further")
-    monkeypatch.setattr(live_store, "NICENESS", usual + 1)
+    monkeypatch.setattr(sorting, "NICENESS", usual + 1)
     second_appended = threading.Event()
     niceness = []
     sort = SubIndex.of
@@ -256,7 +256,7 @@ def test_long_sorts_give_way_and_the_small_ones_after_them_do_not(made, monkeypa
         assert second_appended.wait(PATIENCE)
         return sort(tokens)
 
-    monkeypatch.setattr(live_store.SubIndex, "of", noted)
+    monkeypatch.setattr(sorting.SubIndex, "of", noted)
     store = made()
     store.append([1] * 50_000)
     while not niceness:  # it is being sorted
@@ -277,7 +277,7 @@ def test_a_failed_build_keeps_the_old_one_says_why_and_is_tried_again(made, monk
     def fails(tokens):
         raise MemoryError("no room")
 
-    monkeypatch.setattr(live_store.SubIndex, "of", fails)
+    monkeypatch.setattr(sorting.SubIndex, "of", fails)
     store.append([3, 4])
     assert not store.wait(PATIENCE)
     state = store.state()
@@ -301,7 +301,7 @@ def test_a_failed_merge_keeps_what_it_would_have_merged(made, monkeypatch):
             raise RuntimeError("cosmic ray")
         return sort(tokens)
 
-    monkeypatch.setattr(live_store.SubIndex, "of", fails)
+    monkeypatch.setattr(sorting.SubIndex, "of", fails)
     store.append([8] * 1000)
     searchable(store)
     assert store.state().problem == "cosmic ray"
@@ -318,11 +318,11 @@ class Memory:
 
     def __init__(self, monkeypatch, positions):
         self.positions = positions
-        monkeypatch.setattr(live_store.psutil, "virtual_memory", lambda: self)
+        monkeypatch.setattr(sorting.psutil, "virtual_memory", lambda: self)
 
     @property
     def available(self):
-        return int(self.positions * peak_bytes(1, np.dtype(np.uint16)) / live_store.MEMORY_SHARE) + 1
+        return int(self.positions * peak_bytes(1, np.dtype(np.uint16)) / sorting.MEMORY_SHARE) + 1
 
 
 def test_too_little_memory_for_a_build_is_said_in_numbers(made, monkeypatch):
