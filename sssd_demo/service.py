@@ -33,6 +33,7 @@ from sssd_demo.speculators.registry import make_speculators
 from sssd_demo.sssd.datastore import Datastore, token_dtype
 from sssd_demo.sssd.live_store import LiveStore, conversation_document
 from sssd_demo.sssd.merging import Limits
+from sssd_demo.store_names import SHARED
 from sssd_demo.stores import Stores, default_folder, shipped_folder
 from sssd_demo.stream import Stream
 from sssd_demo.target import Target
@@ -48,7 +49,7 @@ BASELINE_MIN_TOKENS = 24  # fewer say little about speed
 LEARNT_WHEN_CANCELLED = 20  # tokens; less of a stopped answer teaches a store nothing
 SESSION_LIMITS = Limits(max_tokens=2**22, max_sub_indices=2)  # at most some 70 MB for each visitor
 _SESSION = "session/"  # live stores' names hold a slash, which no file's name does
-_SHARED = "shared/"
+_SHARED = f"{SHARED}/"
 _BASELINE_QUESTION = "Describe how a bicycle works, in one paragraph."
 
 Messages = Sequence[dict[str, str]]

@@ -15,12 +15,12 @@ from sssd_demo.sssd import store_file
 from sssd_demo.sssd.datastore import Datastore
 from sssd_demo.sssd.live_store import LiveStore
 from sssd_demo.sssd.store_file import Header
+from sssd_demo.store_names import SHARED
 
 logger = logging.getLogger(__name__)
 
 SUFFIX = ".store"
 LIVE_SUFFIX = ".live"  # never found by name
-SHARED = "shared"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _RESERVED = "none"  # how a command says that it wants no store
 

@@ -1,21 +1,59 @@
-"""A small text file written whole or not at all."""
+"""A file that is replaced as a whole or not at all, and is there after a crash once it is."""
 
 from __future__ import annotations
 
+import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
+
+_UNFINISHED = ".unfinished"
+_OWNER_ONLY = 0o600
+_AS_USUAL = 0o666  # less what the process's umask takes away
 
 
 def write_whole(path: Path, content: str) -> None:
-    """Write `content` to `path` as UTF-8; a file that is there is replaced only once the new one is complete.
+    """Write `content` to `path` as UTF-8, readable like any new file. Raises `OSError`, and leaves nothing then."""
+    with replacing(path, mode=_AS_USUAL) as file:
+        file.write(content.encode())
 
-    Raises `OSError` if that cannot be done, and then leaves nothing behind.
+
+@contextmanager
+def replacing(path: Path, mode: int = _OWNER_ONLY) -> Iterator[BinaryIO]:
+    """A file to write, which takes the place of `path` when the block ends, and is then on the disk.
+
+    Until that moment, and if the block fails, what was there before stays. Raises `OSError`.
     """
     # A name of its own: another thread or process may be writing the same file.
-    unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}.unfinished")
-    try:
-        unfinished.write_text(content, encoding="utf-8")
-        unfinished.replace(path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_UNFINISHED}")
+    with open(unfinished, "x+b", opener=partial(os.open, mode=mode)) as file:
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()
+            os.replace(unfinished, path)
+        except BaseException:
+            file.close()
+            unfinished.unlink(missing_ok=True)
+            raise
+    _sync_folder(path.parent)
+
+
+def remove_unfinished(path: Path) -> None:
+    """Delete what a process that was killed while it replaced `path` has left; nobody may be replacing it now."""
+    for left in path.parent.glob(f".{path.name}.*{_UNFINISHED}"):
+        left.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renaming itself last; not every platform lets a folder be opened, or synchronised."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

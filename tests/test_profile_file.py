@@ -1,5 +1,6 @@
 """Profiles kept between runs."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,6 @@ def test_a_full_disk_leaves_no_unfinished_file(data: Path, monkeypatch: pytest.M
     def full(path: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     save_profile(KEY, PROFILE)
     assert list((data / "probe").iterdir()) == []

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm  # type: ignore[import-untyped]
 
 from sssd_demo.errors import UserError
+from sssd_demo.store_names import SHARED
 
 if TYPE_CHECKING:  # numpy and tokenizers are loaded by the action that needs them
     from sssd_demo.sssd.datastore import Datastore
@@ -20,7 +21,6 @@ if TYPE_CHECKING:  # numpy and tokenizers are loaded by the action that needs th
     from sssd_demo.stores import Stores
     from sssd_demo.text import Text
 
-SHARED = "shared"
 SOURCES = "text files, recorded answers (.jsonl), traces, folders of these, or stdlib: Python's own library"
 DEFAULT_PRESET = "smollm2-135m"
 QUERY_TOKENS = 4  # of a text, its last ones

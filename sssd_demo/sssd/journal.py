@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sssd_demo.errors import UserError
-from sssd_demo.sssd.durable_file import replacing
+from sssd_demo.whole_file import replacing
 
 MAGIC = b"sssdjrnl"
 VERSION = 1
@@ -102,7 +102,7 @@ class Journal:
 
     def _open(self, covered: int) -> FileIO:
         if not self.path.exists():
-            self._write_new(b"")
+            self._write_new()
         content = self.path.read_bytes()
         if not content.startswith(self._head):
             known = content.startswith(self._head[: len(MAGIC)])
@@ -159,9 +159,9 @@ class Journal:
             f"before was kept, and the file as it was is now {aside.name}."
         )
 
-    def _write_new(self, records: bytes) -> None:
+    def _write_new(self) -> None:
         with replacing(self.path) as file:
-            file.write(self._head + records)
+            file.write(self._head)
 
     def _unusable(self, problem: str) -> UserError:
         return UserError(f"The journal {self.path.name} cannot be used: {problem}.")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sssd_demo.sssd.datastore import MAX_TOKENS
 
-FANOUT = 8  # what is less than this many times as large as all that is newer is merged with it
+MERGE_RATIO = 8  # what is less than this many times as large as all that is newer is merged with it
 TAIL_TOKENS = 4096  # up to here sorting costs about as much as starting to sort
 TAIL_SHARE = 16  # …but a tail is never more than this part of a sub-index, however small those are
 
@@ -51,7 +51,7 @@ def merge_from(sizes: Sequence[int], affordable: int) -> int | None:
     for place in range(len(sizes) - 2, -1, -1):
         if sizes[place] + newer > affordable:
             break
-        if sizes[place] < FANOUT * newer:
+        if sizes[place] < MERGE_RATIO * newer:
             first = place
         newer += sizes[place]
     return first

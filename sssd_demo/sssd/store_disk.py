@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from sssd_demo.errors import UserError
 from sssd_demo.sssd import store_file
 from sssd_demo.sssd.datastore import Datastore
-from sssd_demo.sssd.durable_file import remove_unfinished
 from sssd_demo.sssd.journal import Journal
+from sssd_demo.whole_file import remove_unfinished
 
 JOURNAL_TOKENS = 2**16  # in the journal before the store's file is written anew, or…
 JOURNAL_SHARE = 0.25  # …this part of the store, so that writing stays in proportion to what is appended

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from sssd_demo.errors import UserError
 from sssd_demo.sssd.datastore import Datastore
-from sssd_demo.sssd.durable_file import replacing
 from sssd_demo.sssd.recycled_table import KEY, PROBABILITY, WIDTH, RecycledTable
 from sssd_demo.sssd.sub_index import SubIndex
+from sssd_demo.whole_file import replacing
 
 MAGIC = b"sssdstor"
 VERSION = 2

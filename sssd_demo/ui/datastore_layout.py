@@ -7,6 +7,7 @@ from typing import Any
 
 import gradio as gr
 
+from sssd_demo import store_names
 from sssd_demo.sssd.merging import Limits
 from sssd_demo.ui.components import notice, store_growth, store_lookup, store_map
 from sssd_demo.ui.datastore_experiments import Experiment
@@ -19,7 +20,7 @@ from sssd_demo.ui.words import WORDS
 
 ROOMS = {"small": Limits(max_tokens=1000, max_sub_indices=4), "large": Limits(max_tokens=8000, max_sub_indices=8)}
 EXAMPLES = (" one of the", " in order to", "def __init__(self")
-MINE, RUN, SHARED = "/mine", "/run", "/shared"  # no file of a store can be called that
+MINE, RUN, SHARED = "/mine", "/run", f"/{store_names.SHARED}"  # no file of a store can be called that
 
 
 @dataclass(frozen=True)
