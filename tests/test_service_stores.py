@@ -13,7 +13,7 @@ from sssd_demo.service import LEARNT_WHEN_CANCELLED, Answer, Service, Settings
 from sssd_demo.sssd.datastore import Datastore
 from sssd_demo.stores import Stores
 from sssd_demo.stream import Stream
-from sssd_demo.trace import Round, Trace, VerifiedTree
+from sssd_demo.trace import Round, Top, Trace, VerifiedTree
 from tests.toy_models import save_toy_model
 
 QUESTION = "the cat sat"
@@ -150,7 +150,9 @@ def test_what_others_wrote_is_in_no_round_no_trace_and_no_file(service):
     shared = service.stores.shared()
     for start in range(0, 40, 4):
         for before in {*prompt, *plain.token_ids()}:
-            shared.append([before, *secret[start : start + 4]])
+            others = secret[start : start + 4]
+            likely_there = [Top((token,), (1.0,)) for token in others]  # what a store remembers is never withheld
+            shared.append([before, *others], likely_there)
     assert shared.wait(PATIENCE)
     rounds = []
     answer = service.ask(QUESTION, Settings(max_new_tokens=24, s_q=16, share=True), raw=True)
