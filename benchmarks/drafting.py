@@ -4,7 +4,8 @@
 
 The text is Python's own standard library, so this runs anywhere. Some of its files go into a store, which is written
 and mapped as in use; others are drafted piece by piece, as if a model were writing them. Times cover everything a
-round does: entering the newest tokens into the trie, looking up, merging.
+round does: entering the newest tokens into the trie and the memory, looking up, combining. There being no model, the
+eight tokens that followed most often in the store's text stand for what a target holds likely.
 """
 
 from __future__ import annotations
@@ -17,18 +18,23 @@ import random
 import sys
 import tempfile
 import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from sssd_demo import models
+from sssd_demo.sampling import TOP
 from sssd_demo.sssd.constants import SETTINGS, Settings
 from sssd_demo.sssd.datastore import Datastore
 from sssd_demo.sssd.documents import STDLIB, read_documents
 from sssd_demo.sssd.recorded_answers import RecordedAnswer
+from sssd_demo.sssd.recycled import Recycled
 from sssd_demo.sssd.replay import replay
 from sssd_demo.stores import Stores
+from sssd_demo.trace import Top
 
 PROMPT_TOKENS = 500
 ANSWER_TOKENS = 200
@@ -62,13 +68,21 @@ def measure(preset: str, store_tokens: int, s_qs: list[int], settings: Settings,
     started = time.perf_counter()
     built = Datastore.build(documents[:in_store], fingerprint=text.fingerprint, vocab_size=text.vocab_size)
     build_seconds = time.perf_counter() - started
+    followers = Followers(documents[:in_store])
+    recycled = Recycled()
+    for document in documents[:in_store]:
+        recycled.learn(document, followers.tops(document))
     stores = Stores(folder, text.fingerprint)
-    stores.save("benchmark", built)
+    stores.save("benchmark", built.with_recycled(recycled))
     started = time.perf_counter()
     store = stores.open("benchmark")
     open_seconds = time.perf_counter() - started
     answers = [
-        RecordedAnswer(tuple(document[:PROMPT_TOKENS]), tuple(document[PROMPT_TOKENS : PROMPT_TOKENS + ANSWER_TOKENS]))
+        RecordedAnswer(
+            tuple(document[:PROMPT_TOKENS]),
+            tuple(document[PROMPT_TOKENS : PROMPT_TOKENS + ANSWER_TOKENS]),
+            top=tuple(followers.tops(document)[PROMPT_TOKENS : PROMPT_TOKENS + ANSWER_TOKENS]),
+        )
         for document in documents[in_store:]
         if len(document) >= PROMPT_TOKENS + ANSWER_TOKENS
     ][:ANSWERS]
@@ -87,6 +101,25 @@ def measure(preset: str, store_tokens: int, s_qs: list[int], settings: Settings,
         "open_seconds": open_seconds,
         "s_q": figures,
     }
+
+
+class Followers:
+    """What followed each token most often in some texts."""
+
+    def __init__(self, documents: list[Sequence[int]]) -> None:
+        counts: dict[int, Counter[int]] = defaultdict(Counter)
+        for document in documents:
+            for token, following in itertools.pairwise(document):
+                counts[token][following] += 1
+        self._tops = {token: self._top(following) for token, following in counts.items()}
+
+    def tops(self, document: Sequence[int]) -> list[Top]:
+        """One entry for each token of `document`: what was likely in its place."""
+        return [Top((), ()), *(self._tops.get(token, Top((), ())) for token in document[:-1])]
+
+    def _top(self, following: Counter[int]) -> Top:
+        best = following.most_common(TOP)
+        return Top(tuple(token for token, _ in best), tuple(count / following.total() for _, count in best))
 
 
 def shown(result: dict[str, Any]) -> str:

@@ -120,31 +120,35 @@ def _estimates(
             for token, probability in zip(top.tokens, top.probs, strict=True):
                 found[token] = _Estimate(settings.recycled_weight * probability, "recycled", len(remembered))
             break
-    for known in evidence:
-        children = known.node.best_children(settings.max_children)
+    interpolated = settings.combine == "interpolated"
+    for node, match_length, doubt in evidence:
+        children = node.best_children(settings.max_children)
         if not children:
             continue
-        occurrences = known.node.count + known.doubt
-        if settings.combine == "interpolated":
-            kept = known.doubt / occurrences
+        occurrences = node.count + doubt
+        if interpolated:
+            kept = doubt / occurrences
             for estimate in found.values():
                 estimate.probability *= kept
         for child in children:
             share = child.count / occurrences
-            estimate = found.setdefault(child.token, _Estimate(0.0, child.source, known.match_length))
-            if settings.combine == "interpolated":
-                estimate.probability += share
+            before = found.get(child.token)
+            if before is None:
+                found[child.token] = _Estimate(share, child.source, match_length)
+                continue
+            if interpolated:
+                before.probability += share
             else:
-                estimate.probability = 1 - (1 - estimate.probability) * (1 - share)
-            estimate.source, estimate.match_length = child.source, known.match_length
+                before.probability = 1 - (1 - before.probability) * (1 - share)
+            before.source, before.match_length = child.source, match_length
     return found
 
 
 def _following(evidence: Sequence[Evidence], token: int) -> list[Evidence]:
     """What each evidence knows once `token` has followed."""
     found = []
-    for known in evidence:
-        child = known.node.child(token)
+    for node, match_length, doubt in evidence:
+        child = node.child(token)
         if child is not None:
-            found.append(Evidence(child, known.match_length, known.doubt))
+            found.append(Evidence(child, match_length, doubt))
     return found

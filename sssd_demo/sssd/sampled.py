@@ -64,9 +64,13 @@ class SampledNode:
                 else:
                     by_token[token] = [sample_]
         groups = list(by_token.items())
-        if len(groups) > 1:
-            groups.sort(key=lambda group: len(group[1]), reverse=True)
+        if len(groups) > 1 and self.count > len(groups):  # else all are equally frequent
+            groups.sort(key=_by_samples, reverse=True)
         return {token: SampledNode(token, depth + 1, samples) for token, samples in groups}
+
+
+def _by_samples(group: tuple[int, list[Sample]]) -> int:
+    return len(group[1])
 
 
 def look_up(sub_indices: Sequence[SubIndex], tokens: Sequence[int], s_q: int, settings: Settings) -> SampledNode | None:
