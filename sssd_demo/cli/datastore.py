@@ -81,7 +81,7 @@ def build_store(args: argparse.Namespace) -> dict[str, Any]:
     if not 2 <= most <= MAX_TOKENS:
         raise UserError(f"A sub-index can have 2 to {MAX_TOKENS:,} positions, but not {most:,}.")
     text = _text(args.preset)
-    recycled = Recycled()
+    recycled = Recycled(most_places=None)
     with _keeping(args.name):
         datastore = Datastore.build(
             _documents(args.sources, text, recycled),
@@ -92,7 +92,7 @@ def build_store(args: argparse.Namespace) -> dict[str, Any]:
         if not datastore.tokens:
             raise UserError(f"The sources of {args.name} hold no tokens, so there is nothing to index.")
         stores.save(args.name, datastore.with_recycled(recycled))
-    return _described(args.name, stores)
+    return _described(args.name, stores) | {"recycled_seen": len(recycled)}
 
 
 def add_to_store(args: argparse.Namespace) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def add_to_store(args: argparse.Namespace) -> dict[str, Any]:
     text = _text(args.preset)
     stores = _stores(text.fingerprint)
     stores.path(args.name)
-    recycled = Recycled()
+    recycled = Recycled(most_places=None)
     before = Datastore((), text.fingerprint, token_dtype(text.vocab_size))
     if args.name in stores.names():
         if stores.is_shipped(args.name):
@@ -115,7 +115,7 @@ def add_to_store(args: argparse.Namespace) -> dict[str, Any]:
             raise UserError(f"The sources hold no tokens, so there is nothing to add to {args.name}.")
         stores.save(args.name, after.with_recycled(recycled))
     added = {"tokens": after.tokens - before.tokens, "documents": after.documents - before.documents}
-    return _described(args.name, stores) | {"added": added}
+    return _described(args.name, stores) | {"added": added, "recycled_seen": len(recycled)}
 
 
 def remove_store(args: argparse.Namespace) -> dict[str, Any]:
@@ -158,13 +158,13 @@ def look_up(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def show_built(result: dict[str, Any]) -> str:
-    """One line about a new store."""
-    return "Built " + _line(result)
+    """One line about a new store, and one about what it remembers of what was likely."""
+    return "Built " + _line(result) + _remembered(result)
 
 
 def show_added(result: dict[str, Any]) -> str:
     """What came to a store, and what is in it now."""
-    return f"Added {_amount(result['added'])}. Now {_line(result)}"
+    return f"Added {_amount(result['added'])}. Now {_line(result)}" + _remembered(result)
 
 
 def show_removed(result: dict[str, Any]) -> str:
@@ -308,6 +308,15 @@ def _ids(written: str, vocab_size: int) -> list[int]:
 
 def _line(store: dict[str, Any]) -> str:
     return f"{store['name']}: {_amount(store)}, {store['bytes']:,} bytes"
+
+
+def _remembered(result: dict[str, Any]) -> str:
+    if not result["recycled_seen"]:
+        return ""
+    return (
+        f"\nIt remembers which tokens the model held likely at {result['recycled']:,} places; these sources told of "
+        f"{result['recycled_seen']:,}."
+    )
 
 
 def _amount(counted: dict[str, Any]) -> str:

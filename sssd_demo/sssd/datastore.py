@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sssd_demo.sssd.recycled import Recycled
-from sssd_demo.sssd.recycled_table import RecycledTable
+from sssd_demo.sssd.recycled_table import MOST_KEPT, RecycledTable
 from sssd_demo.sssd.sub_index import SubIndex, as_ids
 from sssd_demo.sssd.suffix_array import MAX_BYTES
 from sssd_demo.trace import Top
@@ -52,11 +52,17 @@ class Datastore:
         return replace(self, sub_indices=sub_indices, sealed=max(0, len(sub_indices) - 1))
 
     def with_recycled(self, recycled: Recycled) -> Datastore:
-        """This store, which also remembers what was likely where; what it remembered of the same places is replaced."""
+        """This store, which also remembers what was likely where; what it remembered of the same places is replaced.
+
+        At most `MOST_KEPT` places: first the new ones, those that were seen most often, then those it had before.
+        """
         if not len(recycled):
             return self
-        places = dict(self.recycled.items()) if self.recycled else {}
-        return replace(self, recycled=RecycledTable.build({**places, **dict(recycled.items())}.items(), self.dtype))
+        places = recycled.most_seen(MOST_KEPT)
+        before = self.recycled.items() if self.recycled else ()
+        others = ((key, top) for key, top in before if key not in places)
+        kept = (*places.items(), *islice(others, MOST_KEPT - len(places)))
+        return replace(self, recycled=RecycledTable.build(kept, self.dtype))
 
     def recalled(self, tokens: tuple[int, ...]) -> Top | None:
         """What the target held likely after these one or two tokens, if that was recorded."""

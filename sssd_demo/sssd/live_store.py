@@ -59,7 +59,7 @@ class LiveStore:
         self.dtype = token_dtype(vocab_size)
         self._capacity = capacity(limits.max_tokens, self.dtype)
         self._clock = clock
-        self._recycled = Recycled()
+        self._recycled = Recycled(limits.max_places)
         self._appending = threading.Lock()  # one document after another, also on the disk
         self._changed = threading.Condition()  # guards all that follows
         self._parts: Parts = ()

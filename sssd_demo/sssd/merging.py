@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sssd_demo.sssd.datastore import MAX_TOKENS
+from sssd_demo.sssd.recycled import MOST_PLACES
 
 MERGE_RATIO = 8  # what is less than this many times as large as all that is newer is merged with it
 TAIL_TOKENS = 4096  # up to here sorting costs about as much as starting to sort
@@ -22,11 +23,12 @@ TAIL_SHARE = 16  # …but a tail is never more than this part of a sub-index, ho
 class Limits:
     """How large a live store may become: `max_tokens` positions in a sub-index, the newest few sub-indices.
 
-    Sub-indices that are not full yet do not count.
+    Sub-indices that are not full yet do not count. `max_places` are those of which it remembers what was likely there.
     """
 
     max_tokens: int = MAX_TOKENS
     max_sub_indices: int = 8  # authors of arXiv 2411.05894
+    max_places: int = MOST_PLACES
 
     def __post_init__(self) -> None:
         if self.max_tokens < 2 or self.max_sub_indices < 1:

@@ -7,13 +7,14 @@ which keeps the latest sight of one token; here it is the mean, and of two token
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from operator import itemgetter
 
 from sssd_demo.trace import Top
 
-MOST_KEYS = 50_000  # some tens of megabytes; the places seen first are forgotten first
+MOST_PLACES = 50_000  # up to 75 MB
 LONGEST_KEY = 2
 _MOST_TOKENS = 16  # kept of a place: more than are handed out, so that a late riser is not cut off at once
 _HANDED_OUT = 8
@@ -22,10 +23,12 @@ _HANDED_OUT = 8
 class Recycled:
     """Grows while an answer is written; belongs to whoever may see what it has seen.
 
-    One thread may learn while others look things up.
+    Past `most_places` (None: no limit), of up to 1.5 kB each, those not seen for longest are forgotten. One thread may
+    learn while others look things up.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most_places: int | None = MOST_PLACES) -> None:
+        self._most_places = most_places
         self._places: dict[tuple[int, ...], _Mean] = {}
 
     def learn(self, tokens: Sequence[int], top: Sequence[Top]) -> None:
@@ -34,8 +37,11 @@ class Recycled:
         for position, seen in enumerate(top, first):
             for length in range(1, min(LONGEST_KEY, position) + 1):
                 key = tuple(tokens[position - length : position])
-                self._places[key] = self._places.get(key, _NEVER_SEEN).with_one_more(seen)
-        while len(self._places) > MOST_KEYS:
+                mean = self._places.get(key, _NEVER_SEEN).with_one_more(seen)
+                # The place seen last stands last. For a moment it is gone, and another thread may miss it once.
+                self._places.pop(key, None)
+                self._places[key] = mean
+        while self._most_places is not None and len(self._places) > self._most_places:
             del self._places[next(iter(self._places))]
 
     def after(self, tokens: tuple[int, ...]) -> Top | None:
@@ -43,14 +49,14 @@ class Recycled:
         place = self._places.get(tokens)
         return place.top() if place else None
 
-    def items(self) -> Iterator[tuple[tuple[int, ...], Top]]:
-        """Every place with what was likely there."""
-        for key, place in self._places.items():
-            yield key, place.top()
+    def most_seen(self, most: int) -> dict[tuple[int, ...], Top]:
+        """What was likely at the `most` places that were seen most often."""
+        best = nlargest(most, self._places.items(), key=lambda item: item[1].seen)
+        return {key: place.top() for key, place in best}
 
     def copy(self) -> Recycled:
         """All that is known now, without what is learnt later."""
-        found = Recycled()
+        found = Recycled(self._most_places)
         found._places = self._places.copy()
         return found
 

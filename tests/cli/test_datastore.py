@@ -6,7 +6,7 @@ import pytest
 
 from sssd_demo import models, stores
 from sssd_demo.cli import main
-from sssd_demo.sssd import documents
+from sssd_demo.sssd import datastore, documents
 from sssd_demo.stores import Stores
 
 
@@ -44,6 +44,7 @@ def test_a_store_is_built_listed_and_described(run_json, poem):
     built = run_json("datastore", "build", "mine", "--from", poem, poem)
     assert (built["name"], built["tokens"], built["documents"]) == ("mine", 44, 2)
     assert (built["fingerprint"], built["dtype"]) == ("bytes", "uint16")
+    assert built.pop("recycled_seen") == built["recycled"] == 0
     assert run_json("datastore", "list") == {"stores": [built]}
     assert run_json("datastore", "info", "mine") == built
     assert built["sub_indices"] == [{"tokens": 44, "documents": 2, "full": False}]
@@ -179,6 +180,18 @@ def test_control_markers_in_a_file_are_text(run_json, tmp_path, embedded_text, m
     (ids,) = sub_index.texts()
     assert embedded_text.decode(ids.tolist()) == (tmp_path / "a.txt").read_text()
     assert not embedded_text.control_tokens & {*ids.tolist()}
+
+
+def test_a_store_tells_how_many_places_it_remembers_of_those_that_its_sources_told_of(
+    run_json, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(datastore, "MOST_KEPT", 3)
+    likely = [[[7, 0.9]], [[8, 0.8]], [[9, 0.7]]]
+    (tmp_path / "a.jsonl").write_text(json.dumps({"prompt": [5, 6], "output": [7, 8, 9], "top": likely}))
+    built = run_json("datastore", "build", "mine", "--from", tmp_path / "a.jsonl")
+    assert (built["recycled"], built["recycled_seen"]) == (3, 6)  # after 6, 7 and 8, and after two tokens each
+    assert main(["datastore", "add", "mine", str(tmp_path / "a.jsonl")]) == 0
+    assert "held likely at 3 places; these sources told of 6." in capsys.readouterr().out
 
 
 def test_a_removed_store_is_gone(run_json, refusal, poem):

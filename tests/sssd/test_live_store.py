@@ -16,6 +16,7 @@ from sssd_demo.sssd.live_store import LiveStore, conversation_document
 from sssd_demo.sssd.merging import Limits
 from sssd_demo.sssd.sub_index import SubIndex
 from sssd_demo.sssd.suffix_array import peak_bytes
+from sssd_demo.trace import Top
 
 VOCABULARY = 500
 PATIENCE = 20.0  # seconds; reached only when something is broken
@@ -357,6 +358,14 @@ def test_what_memory_left_unmerged_before_a_full_sub_index_stays_in_its_place(ma
     assert [segment.kind for segment in state.segments].count("full") == 3
     assert state.dropped + state.documents == len(documents)
     assert texts(store) == documents[state.dropped :]
+
+
+def test_a_store_remembers_no_more_places_than_it_may(made):
+    store = made(limits=Limits(max_places=3))
+    store.append([1, 2, 3, 4, 5], [Top((token,), (1.0,)) for token in (2, 3, 4, 5)])
+    assert len(store.recycled()) == 3
+    assert store.recalled((3, 4)) is not None
+    assert store.recalled((1,)) is None
 
 
 def test_a_closed_store_takes_no_more_and_can_be_closed_again(made):

@@ -24,12 +24,34 @@ def test_nothing_is_learnt_where_nothing_was_kept():
     assert memory.after((8,)) is None
 
 
-def test_the_oldest_places_are_forgotten_when_there_are_too_many(monkeypatch):
-    monkeypatch.setattr(recycled, "MOST_KEYS", 4)
+def test_past_the_limit_the_places_not_seen_for_longest_are_forgotten_however_early_they_were_first_seen():
+    memory = Recycled(most_places=6)
+    memory.learn([1, 2], [A])  # after 1: first seen before all others, and again and again
+    for other in range(10, 20):
+        memory.learn([other, 1, 2], [B, A])
+    assert len(memory) == 6
+    assert memory.after((1,)) == A
+    assert memory.after((19,)) == B
+    assert memory.after((10,)) is None
+    again = memory.copy()
+    again.learn([30, 31], [A])
+    assert len(again) == 6
+
+
+def test_without_a_limit_nothing_is_forgotten(monkeypatch):
+    monkeypatch.setattr(recycled, "MOST_PLACES", 4)
+    memory = Recycled(most_places=None)
+    memory.learn(range(100), [A] * 99)
+    assert len(memory) == 99 + 98
+
+
+def test_of_many_places_those_seen_most_often_are_given():
     memory = Recycled()
-    memory.learn([1, 2, 3, 4, 5, 6], [A, A, A, B])
-    assert memory.after((4, 5)) == B
-    assert memory.after((2, 3)) is None
+    for _ in range(3):
+        memory.learn([7, 8], [A])
+    memory.learn([5, 6], [B])
+    assert memory.most_seen(1) == {(7,): A}
+    assert memory.most_seen(9) == {(7,): A, (5,): B}
 
 
 def test_several_sights_of_a_place_are_averaged():

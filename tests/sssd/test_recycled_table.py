@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+from sssd_demo.sssd import datastore
 from sssd_demo.sssd.datastore import Datastore
 from sssd_demo.sssd.recycled import Recycled
 from sssd_demo.sssd.recycled_table import RecycledTable
@@ -21,7 +22,7 @@ def test_every_place_is_found_and_no_other():
     for _ in range(50):
         tokens = [rng.randrange(300) for _ in range(20)]
         recycled.learn(tokens, [Top((rng.randrange(300), 300), (0.6, 0.3)) for _ in range(12)])
-    known = dict(recycled.items())
+    known = recycled.most_seen(len(recycled))
     table = RecycledTable.build(known.items(), np.dtype(np.uint16))
     assert len(table) == len(known)
     assert dict(table.items()).keys() == known.keys()
@@ -53,3 +54,21 @@ def test_a_store_that_learns_more_replaces_what_it_knew_of_the_same_places():
     assert top_of(more.recalled((1, 2))).tokens == (9,)
     assert top_of(store.recalled((1, 2))).tokens == (7,)
     assert store.with_recycled(Recycled()) is store
+
+
+def test_a_store_keeps_the_places_seen_most_often_and_then_those_it_knew_before(monkeypatch):
+    monkeypatch.setattr(datastore, "MOST_KEPT", 2)
+
+    def learnt(*texts):
+        recycled = Recycled(most_places=None)
+        for text in texts:
+            recycled.learn(text, [Top((text[-1],), (0.8,))])
+        return recycled
+
+    store = Datastore.build([[1, 2]], fingerprint="f", vocab_size=100)
+    before = store.with_recycled(learnt([1, 5], [2, 6], [3, 7], [2, 6], [3, 7]))
+    assert before.recycled is not None
+    assert [key for key, _ in before.recycled.items()] == [(2,), (3,)]
+    after = before.with_recycled(learnt([3, 9]))
+    assert after.recycled is not None
+    assert [(key, top.tokens) for key, top in after.recycled.items()] == [((2,), (6,)), ((3,), (9,))]
