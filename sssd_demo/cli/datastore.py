@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from sssd_demo.errors import UserError
 from sssd_demo.store_names import SHARED
 
 if TYPE_CHECKING:  # numpy and tokenizers are loaded by the action that needs them
-    from sssd_demo.sssd.datastore import Datastore
+    from sssd_demo.sssd.explorer import Match
     from sssd_demo.sssd.recycled import Recycled
     from sssd_demo.sssd.store_file import Header
     from sssd_demo.stores import Stores
@@ -23,8 +22,6 @@ if TYPE_CHECKING:  # numpy and tokenizers are loaded by the action that needs th
 
 SOURCES = "text files, recorded answers (.jsonl), traces, folders of these, or stdlib: Python's own library"
 DEFAULT_PRESET = "smollm2-135m"
-QUERY_TOKENS = 4  # of a text, its last ones
-CONTINUATION_TOKENS = 6
 SHOWN_CONTINUATIONS = 10
 
 
@@ -146,15 +143,17 @@ def describe_store(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def look_up(args: argparse.Namespace) -> dict[str, Any]:
-    """For each suffix of the query, longest first: how often it occurs and what follows."""
+    """For each suffix of the query that a draft would look up, longest first: how often it occurs and what follows."""
+    from sssd_demo.sssd.explorer import explore
+
     text = _text(args.preset)
     datastore = _stores(text.fingerprint).open(args.name)
     query = _ids(args.text, text.vocab_size) if args.ids else text.encode(args.text)
     if not query:
         raise UserError("The text to look up is empty.")
-    query = query[-QUERY_TOKENS:]
-    levels = [_level(datastore, query[-length:], text) for length in range(len(query), 0, -1)]
-    return {"name": args.name, "query": query, "levels": levels}
+    found = explore(datastore.sub_indices, query)
+    levels = [_level(match, found.query[-match.length :], text) for match in found.matches]
+    return {"name": args.name, "query": list(found.query), "levels": levels}
 
 
 def show_built(result: dict[str, Any]) -> str:
@@ -273,25 +272,20 @@ def _told(name: str, file: str, header: Header) -> dict[str, Any]:
     }
 
 
-def _level(datastore: Datastore, query: list[int], text: Text) -> dict[str, Any]:
-    from sssd_demo.sssd.constants import DEFAULT
-    from sssd_demo.sssd.datastore import sample
-
-    samples = sample(datastore.sub_indices, query, DEFAULT.samples, CONTINUATION_TOKENS)
-    continuations = Counter(tuple(continuation) for continuation in samples if continuation)
+def _level(match: Match, query: Sequence[int], text: Text) -> dict[str, Any]:
     return {
-        "match_length": len(query),
+        "match_length": match.length,
         "text": _written(query, text),
-        "count": datastore.count(query),
-        "samples": len(samples),
+        "count": match.count,
+        "samples": match.looked_at,
         "continuations": [
-            {"tokens": list(tokens), "text": _written(tokens, text), "count": count}
-            for tokens, count in continuations.most_common(SHOWN_CONTINUATIONS)
+            {"tokens": [follower.token], "text": _written([follower.token], text), "count": follower.count}
+            for follower in match.followers[:SHOWN_CONTINUATIONS]
         ],
     }
 
 
-def _written(tokens: list[int] | tuple[int, ...], text: Text) -> str:
+def _written(tokens: Sequence[int], text: Text) -> str:
     """Bytes that are part of a character are shown as bytes."""
     return b"".join(text.token_bytes(token) for token in tokens).decode("utf-8", "backslashreplace")
 

@@ -7,6 +7,7 @@ import pytest
 from sssd_demo import models, stores
 from sssd_demo.cli import main
 from sssd_demo.sssd import datastore, documents
+from sssd_demo.sssd.constants import DEFAULT
 from sssd_demo.stores import Stores
 
 
@@ -54,18 +55,19 @@ def test_a_store_is_built_listed_and_described(run_json, poem):
 def test_lookup_tells_counts_and_continuations_for_every_match_length(run_json, poem):
     run_json("datastore", "build", "mine", "--from", poem)
     found = run_json("datastore", "lookup", "mine", "oh la l")
-    assert found["query"] == list(b"la l")
+    assert found["query"] == list(b"oh la l")[-DEFAULT.longest_match :]
     assert [(level["match_length"], level["text"], level["count"]) for level in found["levels"]] == [
+        (6, "h la l", 0),
+        (5, " la l", 3),
         (4, "la l", 4),
         (3, "a l", 4),
         (2, " l", 5),
         (1, "l", 6),
     ]
-    assert found["levels"][0]["continuations"] == [
-        {"tokens": list(b"a land"), "text": "a land", "count": 1},
-        {"tokens": list(b"a lend"), "text": "a lend", "count": 1},
-        {"tokens": list(b"and, l"), "text": "and, l", "count": 1},
-        {"tokens": list(b"end"), "text": "end", "count": 1},
+    assert found["levels"][2]["samples"] == 4
+    assert found["levels"][2]["continuations"] == [
+        {"tokens": list(b"a"), "text": "a", "count": 3},
+        {"tokens": list(b"e"), "text": "e", "count": 1},
     ]
 
 
@@ -89,7 +91,7 @@ def test_half_a_character_is_shown_as_bytes(run_json, tmp_path):
     (tmp_path / "a.txt").write_text("é!")
     run_json("datastore", "build", "a", "--from", tmp_path / "a.txt")
     first_half = run_json("datastore", "lookup", "a", str(0xC3), "--ids")["levels"][0]
-    assert (first_half["text"], first_half["continuations"][0]["text"]) == ("\\xc3", "\\xa9!")
+    assert (first_half["text"], first_half["continuations"][0]["text"]) == ("\\xc3", "\\xa9")
 
 
 def test_a_person_gets_words(poem, capsys):
