@@ -5,7 +5,9 @@
 Stores hold whole documents (see `real_text.py`; making 50 million tokens takes minutes, once); the queries are the
 ends of text cut off anywhere in documents of the same folders that are in none of them. A lookup is what one draft
 asks of its store: suffixes of the query, longest first, until there are enough samples, and their continuations. Then
-10 million tokens are added to a live store, which indexes them in the background, while text is drafted with another.
+10 million tokens are added to a live store, which indexes them in the background, while text is drafted with that store
+and a finished one. A draft uses all its sources: there being no model, the eight tokens that followed most often in the
+first million tokens stand for what a target holds likely.
 """
 
 from __future__ import annotations
@@ -27,14 +29,16 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from drafting import Followers
 from real_text import real_text
 
 from sssd_demo import models
 from sssd_demo.cpu_name import cpu_name
 from sssd_demo.sssd.constants import DEFAULT
 from sssd_demo.sssd.datastore import Datastore
-from sssd_demo.sssd.drafter import Drafter
+from sssd_demo.sssd.drafter import Drafter, Store
 from sssd_demo.sssd.live_store import LiveStore
+from sssd_demo.sssd.recycled import Recycled
 from sssd_demo.sssd.sampled import look_up
 from sssd_demo.text import Text
 
@@ -44,6 +48,7 @@ QUERIES = 5000
 CONTEXT = 16  # tokens at the end of a text that are given to a lookup; it uses the last few
 S_Q = 16
 BUILT_BESIDE = 10_000_000
+LEARNT_FROM = 1_000_000  # tokens, of which it is counted what followed each
 CONVERSATION = 200  # tokens
 PROMPT, ANSWER = 500, 200  # tokens of a held-out document that are drafted beside the build
 
@@ -107,17 +112,22 @@ def lookups(store: Datastore, contexts: Sequence[list[int]]) -> dict[str, Any]:
 
 
 def beside_a_build(text: Text, documents: Documents, held_out: Documents) -> dict[str, Any]:
-    """Drafting times alone and while a live store takes in `documents`; the drafts come from a store of the same.
+    """Drafting times alone and while a live store takes in `documents`.
 
-    Once all of them are searchable, but not yet merged, conversations are added to them: how soon are these found?
+    Drafts come from a finished store of the same documents and from the live one, with all the sub-indices that it has
+    not merged yet. Once all are searchable conversations are added to them: how soon are these found?
     """
+    followers, recycled = _learnt(documents)
     store = Datastore.build(documents, fingerprint=text.fingerprint, vocab_size=text.vocab_size)
-    rounds = _rounds(store, held_out)
+    live = LiveStore(fingerprint=text.fingerprint, vocab_size=text.vocab_size)
+    rounds = _rounds([store.with_recycled(recycled), live], held_out, followers)
     for _ in range(200):
         next(rounds)
     before = _times(rounds, until=_after(5.0))
-    live = LiveStore(fingerprint=text.fingerprint, vocab_size=text.vocab_size)
+    conversation = held_out[0][:CONVERSATION]
+    likely = followers.tops(conversation.tolist())
     found_after: list[float] = []
+    most_sub_indices = 0
 
     def feed() -> None:
         for document in documents:
@@ -125,22 +135,28 @@ def beside_a_build(text: Text, documents: Documents, held_out: Documents) -> dic
         live.wait()
         while not live.settle(0.2):
             started = time.perf_counter()
-            live.append(held_out[0][:CONVERSATION])
+            live.append(conversation, likely)
             live.wait()
             found_after.append(1000 * (time.perf_counter() - started))
+
+    def finished() -> bool:
+        nonlocal most_sub_indices
+        most_sub_indices = max(most_sub_indices, len(live.sub_indices))
+        return not feeder.is_alive()
 
     feeder = threading.Thread(target=feed)
     started = time.perf_counter()
     feeder.start()
-    beside = _times(rounds, until=lambda: not feeder.is_alive())
+    beside = _times(rounds, until=finished)
     seconds = time.perf_counter() - started
     state = live.state()
-    live.close()
     idle = _spread([*before, *_times(rounds, until=_after(5.0))])
+    live.close()
     during = _spread(beside)
     return {
         "tokens": state.tokens,
         "sub_indices": len(state.segments),
+        "most_sub_indices": most_sub_indices,
         "seconds": seconds,
         "idle_ms": idle,
         "during_ms": during,
@@ -173,14 +189,25 @@ def _contexts(documents: Documents) -> list[list[int]]:
     return [document[end - CONTEXT : end].tolist() for document, end in ends]
 
 
-def _rounds(store: Datastore, documents: Documents) -> Iterator[float]:
+def _learnt(documents: Documents) -> tuple[Followers, Recycled]:
+    """What followed each token in the first documents, and a store's memory of it."""
+    sizes = itertools.accumulate(map(len, documents))
+    first = [document.tolist() for document, size in zip(documents, sizes, strict=True) if size <= LEARNT_FROM]
+    followers, recycled = Followers(first), Recycled()
+    for document in first:
+        recycled.learn(document, followers.tops(document))
+    return followers, recycled
+
+
+def _rounds(stores: Sequence[Store], documents: Documents, followers: Followers) -> Iterator[float]:
     """Milliseconds of one round's drafting after another, endlessly, two tokens a round."""
     for document in itertools.cycle(documents):
         ids = document[: PROMPT + ANSWER].tolist()
-        drafter = Drafter(ids[:PROMPT], [store], DEFAULT)
-        for end in range(PROMPT + 1, len(ids), 2):
+        likely = followers.tops(ids)
+        drafter = Drafter(ids[:PROMPT], stores, DEFAULT)
+        for end in range(PROMPT + 2, len(ids), 2):
             started = time.perf_counter()
-            drafter.update(ids[:end])
+            drafter.update(ids[:end], likely[end - 2 : end])
             drafter.draft(ids[:end], S_Q)
             yield 1000 * (time.perf_counter() - started)
 
@@ -217,7 +244,8 @@ def shown(result: dict[str, Any]) -> str:
     during, idle, found = build["during_ms"], build["idle_ms"], build["conversation_found_after_ms"]
     lines.append(
         f"{build['tokens']:,} tokens built in the background in {build['seconds']:.1f} s; drafting p99 "
-        f"{during['p99']:.3f} ms meanwhile, {idle['p99']:.3f} ms alone ({build['p99_ratio']:.2f}×)"
+        f"{during['p99']:.3f} ms meanwhile, {idle['p99']:.3f} ms alone ({build['p99_ratio']:.2f}×); "
+        f"the store had up to {build['most_sub_indices']} sub-indices, then {build['sub_indices']}"
     )
     if found["count"]:
         lines.append(
