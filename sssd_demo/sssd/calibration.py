@@ -24,13 +24,14 @@ Changes = dict[str, Any]
 
 # Ideas that go beyond the authors' algorithm, in the order in which they are added to it.
 IDEAS: dict[str, Changes] = {
+    "short matches of the datastore discounted": {"short_match_discount": 0.15},
+    "sources as independent witnesses (noisy-or)": {"combine": "noisy-or", "short_match_discount": 0.0},
+    "estimates interpolated": {"combine": "interpolated", "short_match_discount": 0.0},
+    "recycled": {"recycled_weight": 0.9},
     "no lag": {"lag": False},
     "windows of 16": {"window": 16},
+    "no lag and windows of 16": {"lag": False, "window": 16},
     "matches up to 6": {"longest_match": 6},
-    "short matches of the datastore discounted": {"short_match_discount": 0.15},
-    "sources as independent witnesses (noisy-or)": {"combine": "noisy-or"},
-    "estimates interpolated": {"combine": "interpolated"},
-    "recycled": {"recycled_weight": 0.9},
     "weights learnt online": {"online_trust": True},
     "hopeless nodes cut off": {"cutoff": 0.02},
 }

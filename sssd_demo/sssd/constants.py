@@ -40,11 +40,11 @@ class Settings:
     datastore_weight: float = 1.0  # authors: count ratios of the datastore are believed as they are (0: not asked)
     short_match_discount: float = 0.0  # of the datastore's weight, for each token that its match is shorter
 
-    # Where estimates are combined; see `blend.py`. Not in the authors' algorithm.
+    # Where estimates are combined; see `blend.py`. Not in the authors' algorithm; the values are where a search begins.
     prompt_doubt: float = 1.0  # occurrences that are needed to be half believed
     datastore_doubt: float = 3.0  # the same for the longest match, and for one token less …
     datastore_doubt_growth: float = 1.0  # … this many times as many
-    recycled_weight: float = 0.0  # on what the target held likely the last time
+    recycled_weight: float = 0.0  # on what the target held likely in places like this
     online_trust: bool = False  # probabilities corrected by how often their kind came true
     cutoff: float = 0.0  # less probable nodes are left out
 
@@ -68,16 +68,17 @@ class Settings:
 
 
 FAITHFUL = Settings()  # the authors' algorithm and constants
+# Found by `calibrate` on recorded answers of SmolLM2-135M-Instruct, 2026-11-30; benchmarks/results/calibration.json has
+# all tries, and what the choice is worth on other questions and with another model.
 DEFAULT = replace(
     FAITHFUL,
-    longest_match=6,
-    window=16,
-    lag=False,
     combine="interpolated",
-    recycled_weight=0.9,
-    datastore_doubt=3,
-    datastore_doubt_growth=3,
-    max_children=8,
-    prompt_doubt=2,
+    lag=False,
+    window=16,
+    prompt_doubt=2.0,
+    datastore_doubt=12.0,
+    datastore_doubt_growth=3.0,
+    recycled_weight=0.6,
+    online_trust=True,
 )
 SETTINGS = {"faithful": FAITHFUL, "default": DEFAULT}

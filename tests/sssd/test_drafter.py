@@ -10,7 +10,7 @@ from sssd_demo.sssd.drafter import Drafter
 from sssd_demo.sssd.recycled import Recycled
 from sssd_demo.trace import Top
 
-PLAIN = replace(DEFAULT, recycled_weight=0.0)
+PLAIN = replace(DEFAULT, recycled_weight=0.0, longest_match=6, datastore_doubt=3.0)
 
 
 def store(*documents, memory=()):
