@@ -27,7 +27,7 @@
     return h(
       "ul",
       { class: "sl-bars" },
-      ...match.followers.map(([piece, count]) => bar(piece === null ? said(words["store.view.hidden"]) : token(piece), count, most)),
+      ...match.followers.map(([piece, count]) => bar(token(piece), count, most)),
       otherTokens ? bar(said(fill(words["store.view.others"], { n: number(otherTokens) })), otherCount, most) : null,
       match.ended ? bar(said(words["store.view.ended"]), match.ended, most) : null,
     );
@@ -45,16 +45,13 @@
   }
 
   function places(words, match) {
-    const lines = match.places.length
-      ? match.places.map((found) => place(words, found))
-      : match.per_sub_index.map(([i, n]) => h("li", {}, fill(words["store.view.per_sub_index"], { i, n: number(n) })));
-    return h("ul", { class: "sl-places", "aria-label": words["store.view.places"] }, ...lines);
+    return h("ul", { class: "sl-places", "aria-label": words["store.view.places"] }, ...match.places.map((found) => place(words, found)));
   }
 
   function level(words, match, pieces, open) {
     const length = fill(words[match.length === 1 ? "store.view.length_one" : "store.view.length"], { n: match.length });
     const matched = pieces.slice(pieces.length - match.length).map(visible).join("");
-    const often = match.count ? fill(words["store.view.occurs"], { n: number(match.count) }) : words["store.view.absent"];
+    const often = match.told ?? (match.count ? fill(words["store.view.occurs"], { n: number(match.count) }) : words["store.view.absent"]);
     const head = [h("b", {}, length), " ", h("code", {}, matched), " ", h("span", { class: "sl-often" }, often)];
     if (!match.count) return h("p", { class: "sl-level is-absent" }, ...head);
     return h(
@@ -85,7 +82,7 @@
       asked.replaceChildren(...query(words, value.query).filter(Boolean));
       const longest = value.matches.find((match) => match.count);
       levels.replaceChildren(
-        h("h4", {}, words["store.view.lengths"]),
+        h("h4", {}, value.secret ? words["store.view.lengths_shared"] : words["store.view.lengths"]),
         ...value.matches.map((match) => level(words, match, value.query.pieces, match === longest)),
       );
       trie.draw(value);

@@ -1,7 +1,8 @@
 """Everything a store knows about a few tokens: how often they occur, where, what followed, and the trie that makes.
 
 For people, not for drafting: it counts exactly where a draft samples. It knows neither a tokenizer nor who may see
-what; of a store whose text is nobody's to see, a caller shows the counts alone.
+what. Counts of long matches, and of what followed, let a text be read out; so of a store whose text is nobody's to see,
+a caller shows next to nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The lookup explorer: a visitor's words → what one store knows about them, ready to be drawn.
 
-Of a store that holds text of others nothing but counts gets here: no token, no snippet, no tree. Drawn by
-`static/store_lookup.js`.
+Of the store that holds text of others only frequent tokens and pairs are counted: whoever may ask how often any longer
+run occurs can read the text out, one token after another. Drawn by `static/store_lookup.js`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from sssd_demo.ui.words import WORDS
 SHOWN_FOLLOWERS = 6
 SHOWN_QUERY = 24  # tokens of the text, the last ones
 LOOKED_UP = DEFAULT.longest_match  # tokens of the text, the last ones
+SHARED_LENGTH = 2  # tokens; of longer matches the shared store tells nothing
+SHARED_COUNT = 5  # occurrences; fewer are not told apart, not even from none
 
 TokenBytes = Callable[[int], bytes]
 
@@ -27,19 +29,43 @@ def nothing(reason: str = "") -> dict[str, Any]:
     return {"said": reason, "query": None}
 
 
-def lookup_value(
-    sub_indices: Sequence[SubIndex], ids: Sequence[int], token_bytes: TokenBytes, *, secret: bool
-) -> dict[str, Any]:
-    """What `sub_indices` know about the end of `ids`. With `secret` their text stays out of the value altogether."""
+def lookup_value(sub_indices: Sequence[SubIndex], ids: Sequence[int], token_bytes: TokenBytes) -> dict[str, Any]:
+    """What `sub_indices` know about the end of `ids`."""
     found = explore(sub_indices, ids)
     return {
-        "said": _sentence(found, len(ids), token_bytes, secret),
-        "query": {"pieces": _pieces(ids[-SHOWN_QUERY:], token_bytes), "used": len(found.query), "most": LOOKED_UP},
-        "secret": secret,
-        "matches": [_match(match, found.query, token_bytes, secret) for match in found.matches],
+        "said": _sentence(found, len(ids), token_bytes),
+        "query": _query(ids, token_bytes),
+        "secret": False,
+        "matches": [_match(match, found.query, token_bytes) for match in found.matches],
         "samples": found.samples,
-        "tree": None if secret else _tree(found, token_bytes),
+        "tree": _tree(found, token_bytes),
     }
+
+
+def shared_lookup_value(sub_indices: Sequence[SubIndex], ids: Sequence[int], token_bytes: TokenBytes) -> dict[str, Any]:
+    """What the shared store's `sub_indices` may tell about the end of `ids`: how often one or two tokens occur."""
+    counts = {match.length: match.count for match in explore(sub_indices, ids[-SHARED_LENGTH:]).matches}
+    lengths = range(min(len(ids), LOOKED_UP), 0, -1)
+    return {
+        "said": WORDS["store.look.shared_why"],
+        "query": _query(ids, token_bytes),
+        "secret": True,
+        "matches": [{"length": length, "told": _shared_count(counts.get(length))} for length in lengths],
+        "samples": 0,
+        "tree": None,
+    }
+
+
+def _shared_count(count: int | None) -> str:
+    if count is None:
+        return WORDS["store.look.shared_hidden"]
+    if count < SHARED_COUNT:
+        return WORDS["store.look.shared_few"].format(n=SHARED_COUNT)
+    return WORDS["store.look.times"].format(n=count)
+
+
+def _query(ids: Sequence[int], token_bytes: TokenBytes) -> dict[str, Any]:
+    return {"pieces": _pieces(ids[-SHOWN_QUERY:], token_bytes), "used": min(len(ids), LOOKED_UP), "most": LOOKED_UP}
 
 
 def _tree(found: Exploration, token_bytes: TokenBytes) -> dict[str, Any] | None:
@@ -53,20 +79,19 @@ def _tree(found: Exploration, token_bytes: TokenBytes) -> dict[str, Any] | None:
     }
 
 
-def _match(match: Match, query: Sequence[int], token_bytes: TokenBytes, secret: bool) -> dict[str, Any]:
+def _match(match: Match, query: Sequence[int], token_bytes: TokenBytes) -> dict[str, Any]:
     first = match.followers[:SHOWN_FOLLOWERS]
     return {
         "length": match.length,
         "count": match.count,
         "looked_at": match.looked_at,
-        "per_sub_index": [[number, count] for number, count in enumerate(match.per_sub_index, 1) if count],
         "followers": [
-            [None if secret else text, follower.count]
+            [text, follower.count]
             for follower, text in zip(first, _pieces((f.token for f in first), token_bytes), strict=True)
         ],
         "others": [len(match.followers) - len(first), sum(f.count for f in match.followers[SHOWN_FOLLOWERS:])],
         "ended": match.ended,
-        "places": [] if secret else [_place(place, query[-match.length :], token_bytes) for place in match.places],
+        "places": [_place(place, query[-match.length :], token_bytes) for place in match.places],
     }
 
 
@@ -84,7 +109,7 @@ def _place(place: Place, query: Sequence[int], token_bytes: TokenBytes) -> dict[
     }
 
 
-def _sentence(found: Exploration, given: int, token_bytes: TokenBytes, secret: bool) -> str:
+def _sentence(found: Exploration, given: int, token_bytes: TokenBytes) -> str:
     longest = found.longest
     if longest is None:
         return WORDS["store.look.none"].format(text=_text(found.query, token_bytes))
@@ -93,8 +118,6 @@ def _sentence(found: Exploration, given: int, token_bytes: TokenBytes, secret: b
     times = WORDS["store.look.once"] if longest.count == 1 else WORDS["store.look.times"].format(n=longest.count)
     cut = WORDS["store.look.shortened"].format(n=longest.length, all=given)
     begins = cut if longest.length < len(found.query) else ""
-    if secret:
-        return begins + WORDS["store.look.found_secret"].format(text=text, times=times)
     if not longest.followers:
         return begins + WORDS["store.look.found_end"].format(text=text, times=times)
     best = longest.followers[0]

@@ -12,7 +12,7 @@ from sssd_demo.service import Service
 from sssd_demo.sssd.sub_index import SubIndex
 from sssd_demo.ui.datastore_access import StoreAccess, page_of
 from sssd_demo.ui.datastore_layout import MINE, RUN, SHARED
-from sssd_demo.ui.datastore_lookup import lookup_value, nothing
+from sssd_demo.ui.datastore_lookup import lookup_value, nothing, shared_lookup_value
 from sssd_demo.ui.growth_runs import GrowthRuns
 from sssd_demo.ui.sessions import Sessions
 from sssd_demo.ui.words import WORDS
@@ -37,7 +37,8 @@ class LookupEvents:
             ids = service.text.encode(text)
             if not ids:
                 raise UserError(WORDS["store.look.empty_text"])
-            return lookup_value(sub_indices, ids, service.text.token_bytes, secret=store == SHARED)
+            value = shared_lookup_value if store == SHARED else lookup_value
+            return value(sub_indices, ids, service.text.token_bytes)
         except UserError as error:
             return nothing(str(error))
 

@@ -159,9 +159,10 @@ WORDS = {
     ),
     "text.share": "also draw from and add to the store shared by all visitors",
     "text.share_hint": (
-        "Adds the model's answers to you, which may repeat what you wrote. Nobody is ever shown that text, but it can"
-        " be guessed from: a visitor whose answer goes on the same way sees that a guess was right. It is kept on"
-        " disk and cannot be taken back."
+        "Adds the model's answers to you, which may repeat what you wrote. The text is never shown. A guess from it"
+        " appears only where the model writes the same itself; so whoever writes the same beginning may get the same"
+        " continuation sooner, and see that it came from a store: that is what sharing does. It is kept on disk and"
+        " cannot be taken back."
     ),
     "text.forget": "Forget what this page remembers",
     "text.rest": (
@@ -327,7 +328,7 @@ WORDS = {
     "store.look.chat": "Last words of my chat",
     "store.look.mine": "my own store",
     "store.look.run": "the store grown above",
-    "store.look.shared": "the shared store (counts only)",
+    "store.look.shared": "the shared store (a few counts only)",
     "store.look.empty_text": "Write one word or more to look up.",
     "store.look.too_long": "The text to look up is too long: at most {most} characters.",
     "store.look.empty_mine": "Your store is empty: ask something in the Chat tab, or put text into it below.",
@@ -340,24 +341,28 @@ WORDS = {
     ),
     "store.look.found": "“{text}” occurs {times}; most often followed by “{next}” ({count} of {of}).",
     "store.look.found_end": "“{text}” occurs {times}, each time at the end of a document: nothing follows.",
-    "store.look.found_secret": "“{text}” occurs {times}. What follows is not shown: this store holds text of others.",
+    "store.look.shared_why": (
+        "The shared store tells only how often one or two tokens occur: it holds text of others, and from counts of"
+        " longer matches, or of what follows, that text could be read out token by token."
+    ),
+    "store.look.shared_few": "fewer than {n} times, or not at all",
+    "store.look.shared_hidden": "not shown for the shared store",
     "store.look.shortened": "Only the last {n} of the {all} tokens you gave occur together. ",
     "store.look.once": "once",
     "store.look.times": "{n:,} times",
     "store.view.query": "Looked up",
     "store.view.not_used": "grey: not used, a draft looks at the last {n} tokens",
     "store.view.lengths": "What follows, by how much matched",
+    "store.view.lengths_shared": "How often it occurs, by how much matched",
     "store.view.length": "{n} tokens",
     "store.view.length_one": "1 token",
     "store.view.occurs": "{n}×",
     "store.view.absent": "does not occur",
-    "store.view.hidden": "not shown",
     "store.view.others": "{n} others",
     "store.view.ended": "end of a document",
     "store.view.looked_at": "counted in {n} evenly spaced ones",
     "store.view.places": "where",
     "store.view.place": "sub-index {i}, document {d}, token {t}",
-    "store.view.per_sub_index": "in sub-index {i}: {n}×",
     "store.view.trie": "The tree of guesses it makes",
     "store.view.trie_hint": "{n} samples, taken as for a draft; a number = how many of them go on like this",
     "store.view.trie_hidden": "Not shown: this store holds text of others.",

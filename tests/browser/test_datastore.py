@@ -139,11 +139,12 @@ def test_what_cannot_be_looked_up_is_a_sentence(tab: Page):
     expect(tab.locator(".sl-verdict")).to_contain_text("at most 2000 characters")
 
 
-def test_of_the_shared_store_nothing_but_counts_is_shown(tab: Page, service: StoreService):
+def test_of_the_shared_store_nothing_but_a_few_counts_is_shown(tab: Page, service: StoreService):
     service.shared.append(service.words.encode("so my password is swordfish"))
     assert service.shared.wait(5)
     look_up(tab, " my password", "shared store")
-    expect(tab.locator(".sl-verdict")).to_contain_text("occurs once. What follows is not shown")
+    expect(tab.locator(".sl-verdict")).to_contain_text("tells only how often one or two tokens occur")
+    expect(tab.locator(".sl-level").first).to_contain_text("fewer than 5 times")
     expect(tab.locator(".sl-trie")).to_contain_text("Not shown")
     assert "swordfish" not in tab.content()
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 
 from sssd_demo.sssd.datastore import Datastore
-from sssd_demo.ui.datastore_lookup import LOOKED_UP, lookup_value
+from sssd_demo.ui.datastore_lookup import LOOKED_UP, lookup_value, shared_lookup_value
 from tests.ui.fakes import Vocabulary
 
 WORDS = Vocabulary()
 
 
-def look_up(query: str, *documents: str, secret: bool = False):
+def look_up(query: str, *documents: str, value=lookup_value):
     store = Datastore.build([WORDS.encode(text) for text in documents], fingerprint="x", vocab_size=60_000)
-    return lookup_value(store.sub_indices, WORDS.encode(query), WORDS.pieces.__getitem__, secret=secret)
+    return value(store.sub_indices, WORDS.encode(query), WORDS.pieces.__getitem__)
 
 
 def test_it_says_how_often_where_and_what_follows():
@@ -37,15 +38,59 @@ def test_what_was_not_used_and_what_did_not_occur_is_said():
     assert "nothing follows" in look_up(" cat", "the cat")["said"]
 
 
-def test_of_a_secret_store_only_counts_leave_the_server():
-    value = look_up(" my password", "so my password is swordfish", "say my password again", secret=True)
-    said = value.pop("said")
-    assert said == "“ my password” occurs 2 times. What follows is not shown: this store holds text of others."
-    assert not any(word in json.dumps(value) for word in ("swordfish", "again", '"so"', '"say"', " is"))
-    assert value["tree"] is None
-    assert [match["places"] for match in value["matches"]] == [[], []]
-    assert value["matches"][0]["followers"] == [[None, 1], [None, 1]]
-    assert value["matches"][0]["per_sub_index"] == [[1, 2]]
+def test_of_the_shared_store_only_how_often_one_or_two_tokens_occur_is_told():
+    value = look_up("so my password", *["so my password is swordfish"] * 7, "my own", value=shared_lookup_value)
+    assert "text could be read out" in value["said"]
+    assert "swordfish" not in json.dumps(value)
+    assert value["matches"] == [
+        {"length": 3, "told": "not shown for the shared store"},
+        {"length": 2, "told": "7 times"},
+        {"length": 1, "told": "7 times"},
+    ]
+    assert (value["tree"], value["samples"]) == (None, 0)
+
+
+def test_few_occurrences_in_the_shared_store_look_like_none():
+    few = look_up(" my password", *["my", "so my password is swordfish"] * 4, value=shared_lookup_value)
+    assert few == look_up(" my password", "something else", value=shared_lookup_value)
+    assert [match["told"] for match in few["matches"]] == ["fewer than 5 times, or not at all"] * 2
+
+
+def read_out(documents: list[list[int]], known: list[int], length: int, value) -> list[int]:
+    """What follows `known`, as who may ask anything finds out: the token with the highest figures, again and again."""
+    store = Datastore.build(documents, fingerprint="x", vocab_size=60_000)
+    everything = sorted({token for document in documents for token in document})
+
+    def figures(token: int) -> list[int]:
+        told = value(store.sub_indices, [*known, token], WORDS.pieces.__getitem__)
+        told["query"] = None
+        return [int(number) for number in re.findall(r"\d+", json.dumps(told))]
+
+    start = len(known)
+    while len(known) < start + length:
+        best, *others = sorted(everything, key=figures, reverse=True)
+        if figures(best) == figures(others[0]):
+            break  # nothing tells them apart
+        known = [*known, best]
+    return known[start:]
+
+
+def test_a_document_of_the_shared_store_cannot_be_read_out_by_asking_what_occurs():
+    secret = WORDS.encode("".join(f" secret{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(40)))
+    others = [WORDS.encode(" the cat sat on the mat and a dog sat on it")] * 9
+    documents = [*others, secret]
+    assert read_out(documents, secret[:3], 37, lookup_value) == secret[3:]  # the attack works where text may be seen
+    assert not {*read_out(documents, secret[:3], 37, shared_lookup_value)} & {*secret}
+
+
+def test_a_frequent_text_gives_away_no_more_than_its_pairs():
+    """Two texts cross in a pair of tokens: which way each goes on is what longer matches would tell."""
+    straight = [" left x y west", " right x y east"]
+    crossed = [" left x y east", " right x y west"]
+    for query in (*straight, *crossed):
+        assert look_up(query, *straight * 9) != look_up(query, *crossed * 9)
+        told = [look_up(query, *texts * 9, value=shared_lookup_value) for texts in (straight, crossed)]
+        assert told[0] == told[1]
 
 
 def test_half_characters_are_bytes_and_whole_ones_are_characters():
