@@ -39,11 +39,13 @@ class GrowthRuns:
             if others >= self._most_running:
                 raise UserError(WORDS["store.run.too_many"].format(n=others))
             run = self._runs.get(page)
-            if run is None or run.state().phase in OVER:
-                run = self._runs[page] = begin()
-            else:
+            if run is not None and run.state().phase not in OVER:
                 run.resume()
-            return run
+                return run
+            new = self._runs[page] = begin()
+        if run is not None:
+            run.stop()  # it has ended, but its store is kept until then
+        return new
 
     def drop(self, page: str) -> None:
         """Stop the page's run and forget it: the page was closed, or starts over."""

@@ -146,6 +146,24 @@ def test_a_visitor_has_one_run_and_a_server_a_few(service: StoreService):
         runs.drop(page)
 
 
+def test_a_new_run_takes_the_place_of_a_finished_one_and_its_store_is_forgotten(service: StoreService):
+    runs = GrowthRuns()
+    runs.play("a", lambda: begin(service, ["one"], id="first")).join(20)
+    with pytest.raises(UserError, match="gone"):
+        runs.play("a", refused)
+    assert service.dropped_sessions == []  # what is on show can still be looked into
+    second = runs.play("a", lambda: begin(service, ["two"], id="second"))
+    second.join(20)
+    assert service.dropped_sessions == ["first"]
+    assert runs.get("a") is second
+    runs.drop("a")
+    assert not service.session_stores
+
+
+def refused() -> GrowthRun:
+    raise UserError("The prompts are gone.")
+
+
 def test_prompts_are_asked_once_each_from_the_first_file_that_is_there(tmp_path):
     there = tmp_path / "prompts.jsonl"
     lines = [
