@@ -13,7 +13,7 @@ from sssd_demo.errors import UserError
 from sssd_demo.sssd.constants import Settings
 from sssd_demo.sssd.drafter import Store
 from sssd_demo.sssd.recorded_answers import RecordedAnswer
-from sssd_demo.sssd.replay import SHORTEST_ANSWER, replay
+from sssd_demo.sssd.replay import SHORTEST_ANSWER, decode_again
 
 BOTH, PROMPT_ONLY, DATASTORE_ONLY = "prompt and datastore", "prompt only", "datastore only"
 RESAMPLES = 2000
@@ -75,8 +75,8 @@ def redraft(
     if source == DATASTORE_ONLY:
         limited = replace(limited, prompt_weight=0.0)
     used = [] if source == PROMPT_ONLY else stores
-    counted = [replay([answer], used, s_q, limited, _still) for answer in answers]
-    return Redrafted(np.array([one.steps for one in counted]), np.array([one.tokens for one in counted]))
+    counted = [decode_again(answer, used, s_q, limited) for answer in answers]
+    return Redrafted(np.array([one.forwards for one in counted]), np.array([one.tokens for one in counted]))
 
 
 def check_held_out(answers: Sequence[RecordedAnswer], store: Store, name: str) -> None:
@@ -93,7 +93,3 @@ def check_held_out(answers: Sequence[RecordedAnswer], store: Store, name: str) -
 def occurrences(store: Store, query: Sequence[int]) -> int:
     """How often `store` holds `query`."""
     return sum(len(sub_index.find(query)) for sub_index in store.sub_indices)
-
-
-def _still() -> float:
-    return 0.0  # nobody asks these replays how long they took

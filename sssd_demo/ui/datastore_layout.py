@@ -8,13 +8,13 @@ from typing import Any
 import gradio as gr
 
 from sssd_demo import store_names
+from sssd_demo.sssd.growth import WINDOW
 from sssd_demo.sssd.merging import Limits
 from sssd_demo.ui.components import notice, store_growth, store_lookup, store_map
 from sssd_demo.ui.datastore_experiments import Experiment
 from sssd_demo.ui.datastore_fill import MOST_MEGABYTES
 from sssd_demo.ui.datastore_lookup import LOOKED_UP, nothing
 from sssd_demo.ui.datastore_map import map_value
-from sssd_demo.ui.growth import WINDOW
 from sssd_demo.ui.growth_run import S_Q
 from sssd_demo.ui.words import WORDS
 

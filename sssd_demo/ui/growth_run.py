@@ -14,12 +14,12 @@ from typing import Literal
 
 from sssd_demo.errors import UserError
 from sssd_demo.service import Answer, Service, Settings
+from sssd_demo.sssd.growth import Conversation, Snapshot, measured
 from sssd_demo.sssd.live_store import conversation_document
 from sssd_demo.sssd.merging import Limits
 from sssd_demo.sssd.store_state import StoreState
 from sssd_demo.sssd.sub_index import SubIndex
 from sssd_demo.trace import Round, Trace
-from sssd_demo.ui.growth import Conversation, Snapshot, measured
 from sssd_demo.ui.words import WORDS
 
 logger = logging.getLogger(__name__)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sssd_demo.sssd.growth import WINDOW, Conversation, curve, total
 from sssd_demo.ui.datastore_map import map_value
-from sssd_demo.ui.growth import WINDOW, Conversation, curve, total
 from sssd_demo.ui.growth_run import RunState
 from sssd_demo.ui.words import WORDS
 

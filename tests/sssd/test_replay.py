@@ -9,8 +9,9 @@ import pytest
 from sssd_demo.errors import UserError
 from sssd_demo.sssd.constants import DEFAULT, FAITHFUL, SETTINGS
 from sssd_demo.sssd.datastore import Datastore
+from sssd_demo.sssd.drafter import Drafter
 from sssd_demo.sssd.recorded_answers import RecordedAnswer, read_recorded_answers
-from sssd_demo.sssd.replay import accepted_length, replay
+from sssd_demo.sssd.replay import Yielded, accepted_length, decode_again, replay
 from sssd_demo.trace import EMPTY_TREE, ROOT, DraftTree, Top
 
 # Tokens per step by s_q of the authors' own speculator, on the same answers.
@@ -52,6 +53,28 @@ def test_copied_text_comes_s_q_tokens_a_step():
 def test_a_last_step_counts_a_bonus_even_beyond_the_recording():
     replayed = one([*range(40), 0], range(1, 23), s_q=4)  # 22 tokens in steps of 4: five full, then 2 accepted
     assert (replayed.steps, replayed.tokens) == (6, 5 * 4 + 3)
+
+
+def test_counted_as_decoding_the_first_token_is_not_drafted_and_nothing_counts_that_was_not_written():
+    copied = RecordedAnswer(
+        (*range(40), 0), tuple(range(1, 23))
+    )  # 1 token, then 21 in forwards of 4: five full, then 1
+    assert decode_again(copied, [], 4, FAITHFUL) == Yielded(21, 6)
+    assert decode_again(RecordedAnswer((9,), (1,)), [], 4, FAITHFUL) == Yielded(0, 0)
+    assert decode_again(RecordedAnswer((9,), ()), [], 4, FAITHFUL).per_forward is None
+
+
+def test_what_an_answer_at_its_limit_could_not_keep_is_not_drafted(monkeypatch):
+    asked: list[int] = []
+    draft = Drafter.draft
+
+    def watched(self, known, s_q):
+        asked.append(s_q)
+        return draft(self, known, s_q)
+
+    monkeypatch.setattr(Drafter, "draft", watched)
+    decode_again(RecordedAnswer((999,), tuple(range(6))), [], 4, FAITHFUL, longest=6)
+    assert asked == [4, 4, 3, 2, 1]
 
 
 def test_the_time_of_every_step_is_taken():

@@ -11,25 +11,13 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 
 from sssd_demo.sssd.constants import DEFAULT, Settings
-from sssd_demo.sssd.drafter import Drafter
+from sssd_demo.sssd.recorded_answers import RecordedAnswer
 from sssd_demo.sssd.recycled import Recycled
-from sssd_demo.sssd.replay import accepted_length
+from sssd_demo.sssd.replay import Yielded, decode_again
 from sssd_demo.sssd.sub_index import SubIndex
 from sssd_demo.trace import Top, Trace
 
 WINDOW = 10  # conversations that one point of the curve sums up
-
-
-@dataclass(frozen=True)
-class Yielded:
-    """What decode forwards came to. As in `metrics`, the first token is the prefill's and does not count."""
-
-    tokens: int
-    forwards: int
-
-    @property
-    def per_forward(self) -> float | None:
-        return self.tokens / self.forwards if self.forwards else None
 
 
 @dataclass(frozen=True)
@@ -87,22 +75,9 @@ def measured(trace: Trace, before: Snapshot, s_q: int, settings: Settings = DEFA
 
 def redraft(trace: Trace, stores: Sequence[Snapshot], s_q: int, settings: Settings) -> Yielded:
     """Draft a greedy answer again, `s_q` tokens a forward with the root, as the engine would have from `stores`."""
-    output, longest = trace.token_ids(), trace.settings["max_new_tokens"]
-    tops = [top for round_ in trace.rounds for top in round_.top]
-    whole = [*trace.prompt, *output]
-    start = len(trace.prompt) + 1  # the first token needs no draft
-    known = start
-    learnt = known
-    drafter = Drafter(trace.prompt, stores, settings)
-    forwards = 0
-    while known < len(whole):
-        drafter.update(whole[:known], tops[learnt - start + 1 : known - start + 1])
-        learnt = known
-        may_follow = start + longest - 1 - known  # what could not be kept any more is not drafted
-        accepted = accepted_length(drafter.draft(whole[:known], min(s_q, may_follow)), whole[known:])
-        known = min(len(whole), known + accepted + 1)
-        forwards += 1
-    return Yielded(max(0, len(output) - 1), forwards)
+    top = tuple(top for round_ in trace.rounds for top in round_.top)
+    answer = RecordedAnswer(trace.prompt, tuple(trace.token_ids()), top=top)
+    return decode_again(answer, stores, s_q, settings, trace.settings["max_new_tokens"])
 
 
 def curve(conversations: Sequence[Conversation]) -> list[Point]:

@@ -8,8 +8,8 @@ import pytest
 
 from sssd_demo.service import Service, Settings
 from sssd_demo.sssd.constants import DEFAULT
-from sssd_demo.ui.growth import WINDOW, Conversation, Snapshot, Yielded, curve, measured, redraft
-from sssd_demo.ui.growth_value import growth_value, verdict
+from sssd_demo.sssd.growth import WINDOW, Conversation, Snapshot, curve, measured, redraft
+from sssd_demo.sssd.replay import Yielded
 from tests.toy_models import save_toy_model
 
 S_Q = 8
@@ -65,18 +65,3 @@ def test_a_point_sums_up_the_last_conversations_only():
     assert points[0].both == 10.0
     assert points[-2].both == pytest.approx((100 + 9 * 20) / 100)
     assert (points[-1].both, points[-1].added) == (2.0, WINDOW + 1)
-
-
-def test_the_verdict_is_computed_and_waits_for_a_full_window():
-    assert verdict(()) == ""
-    assert "Too early" in verdict((conversation(20),))
-    assert "worth +0.50" in verdict((conversation(20, 15),) * WINDOW)
-    assert "worth \N{MINUS SIGN}0.10" in verdict((conversation(14, 15),) * WINDOW)
-    assert "no difference" in verdict((conversation(15, 15),) * WINDOW)
-
-
-def test_before_a_run_the_view_says_what_would_happen():
-    value = growth_value(None, planned=200, longest=64)
-    assert value["phase"] == "idle"
-    assert "200 prompts" in value["now"]
-    assert value["curve"]["x"] == []
