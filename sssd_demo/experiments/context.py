@@ -41,7 +41,6 @@ BUDGETS = {"small": Budget((512, 2048, 8192), 32, 1), "full": Budget((512, 2048,
 class _Pair:
     """The same prompt answered by plain decoding and by SSSD, one right after the other."""
 
-    prompt_tokens: int
     plain: Summary
     drafted: Summary
     learning_ms: float  # for a drafter to take in the prompt, once an answer
@@ -90,7 +89,7 @@ def run(
             started = clock()
             Drafter(ids[:length], stores, constants.DEFAULT)
             learning_ms = 1000 * (clock() - started)
-            pairs[length].append(_Pair(length, answered[BASELINE], answered[METHOD], learning_ms))
+            pairs[length].append(_Pair(answered[BASELINE], answered[METHOD], learning_ms))
     told: dict[str, Any] = {"store": store, "s_q": s_q, "repeats": budget.repeats}
     told |= {"max_new_tokens": budget.max_new_tokens, "temperature": 0}
     told |= {"learning_the_prompt_ms": {str(length): median(_learning(found)) for length, found in pairs.items()}}
