@@ -28,11 +28,18 @@ def test_a_question_shorter_than_that_cannot_be_recognised():
     check_question("7", [1, 2, 3], Store([1, 2, 3]).count, "mine")
 
 
-def test_the_beginning_of_an_answer_tells():
+def test_a_long_part_of_an_answer_tells_wherever_it_stands():
     answer = list(range(100, 160))
-    check_answer("7", answer, Store(answer[: ANSWER_RUN - 1]).count, "mine")
+    for start in (0, 1, 11, len(answer) - ANSWER_RUN):
+        part = answer[start : start + ANSWER_RUN]
+        check_answer("7", answer, Store([1, *part[:-1], 2]).count, "mine")
+        with pytest.raises(UserError, match="answer to question 7"):
+            check_answer("7", answer, Store([1, *part, 2]).count, "mine")
+
+
+def test_another_answer_to_the_same_question_tells_even_if_its_first_token_differs():
     with pytest.raises(UserError, match="answer to question 7"):
-        check_answer("7", answer, Store(answer[:ANSWER_RUN]).count, "mine")
+        check_answer("7", range(100, 160), Store([99, *range(101, 160)]).count, "mine")
 
 
 def test_a_short_answer_tells_only_if_it_is_no_coincidence():
