@@ -115,7 +115,7 @@ def run_additivity(args: argparse.Namespace) -> dict[str, Any]:
 
 def run_own_text(args: argparse.Namespace) -> dict[str, Any]:
     """Held-out answers drafted again with stores of equal size made of different texts."""
-    from sssd_demo.experiments.own_text import BUDGETS, OWN, questions_of, run
+    from sssd_demo.experiments.own_text import BUDGETS, run
     from sssd_demo.experiments.prose import python_documentation
     from sssd_demo.models import load_text
     from sssd_demo.sssd.documents import STDLIB, read_documents
@@ -126,8 +126,6 @@ def run_own_text(args: argparse.Namespace) -> dict[str, Any]:
     answers = read_recorded_answers(args.answers, text.vocab_size)
     own = read_recorded_answers(args.own, text.vocab_size)
     texts = {
-        OWN: (answer.output for answer in own),
-        "the questions to them": questions_of(own),
         "Python's documentation": map(text.encode, python_documentation()),
         "Python's library": read_documents([STDLIB], text),
     }
@@ -135,6 +133,7 @@ def run_own_text(args: argparse.Namespace) -> dict[str, Any]:
         texts[args.other.name] = read_documents([str(args.other)], text)
     figures = run(
         answers,
+        own,
         texts,
         vocab_size=text.vocab_size,
         budget=BUDGETS[args.budget],

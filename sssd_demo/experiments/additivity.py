@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sssd_demo.experiments.figure import Axis, Figure, Series
+from sssd_demo.experiments.held_out import check_held_out
 from sssd_demo.experiments.phrases import listed
+from sssd_demo.experiments.recycling import as_recorded, told
 from sssd_demo.experiments.redraft import (
     BOTH,
     DATASTORE_ONLY,
     PROMPT_ONLY,
     Redrafted,
-    check_held_out,
     draws,
     interval,
     long_enough,
@@ -66,26 +67,26 @@ def run(
     """
     answers = long_enough(answers, LEAST_ANSWERS)[: budget.answers]
     check_held_out(answers, store, store_name)
+    settings = as_recorded(settings, answers)
     found = []
     for s_q in budget.s_qs:
         tell(f"{len(answers)} answers, s_q {s_q}")
         by_source = [redraft(answers, [store], name, s_q, settings) for name in (PROMPT_ONLY, DATASTORE_ONLY, BOTH)]
         found.append(_gains(s_q, *by_source))
-    told: dict[str, Any] = {"answers": len(answers), "store": store_name, "s_q": list(budget.s_qs)}
-    told |= {"spread": "95 % of bootstrap samples of the answers", "seed": SEED}
-    told |= {"both_as_share_of_sum": {str(one.s_q): [one.share_low, one.share, one.share_high] for one in found}}
-    return [
-        Figure(
-            experiment="additivity",
-            title="Do the gains of the two sources add up?",
-            verdict=_verdict(found),
-            x=Axis("drafts from", ""),
-            y=Axis("accepted drafts", "tokens per forward"),
-            series=tuple(one.series for one in found),
-            kind="bar",
-            settings=told,
-        )
-    ]
+    details: dict[str, Any] = {"answers": len(answers), "store": store_name, "s_q": list(budget.s_qs)}
+    details |= {"spread": "95 % of bootstrap samples of the answers", "seed": SEED}
+    details |= {"both_as_share_of_sum": {str(one.s_q): [one.share_low, one.share, one.share_high] for one in found}}
+    figure = Figure(
+        experiment="additivity",
+        title="Do the gains of the two sources add up?",
+        verdict=_verdict(found),
+        x=Axis("drafts from", ""),
+        y=Axis("accepted drafts", "tokens per forward"),
+        series=tuple(one.series for one in found),
+        kind="bar",
+        settings=details,
+    )
+    return [told(figure, settings)]
 
 
 def _gains(s_q: int, prompt: Redrafted, datastore: Redrafted, both: Redrafted) -> _Gains:

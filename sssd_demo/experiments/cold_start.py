@@ -12,24 +12,19 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, Protocol
 
-from sssd_demo.bench.contamination import check_answer
+from sssd_demo.bench.contamination import holds_answer
 from sssd_demo.bench.figures import spread
 from sssd_demo.errors import UserError
 from sssd_demo.experiments.figure import Axis, Figure, Series
+from sssd_demo.experiments.held_out import check_held_out, occurrences, unrelated
 from sssd_demo.experiments.phrases import moved
-from sssd_demo.experiments.redraft import (
-    BOTH,
-    DATASTORE_ONLY,
-    PROMPT_ONLY,
-    check_held_out,
-    long_enough,
-    occurrences,
-    redraft,
-)
+from sssd_demo.experiments.recycling import as_recorded, told
+from sssd_demo.experiments.redraft import BOTH, DATASTORE_ONLY, PROMPT_ONLY, long_enough, redraft
 from sssd_demo.sssd.constants import Settings
 from sssd_demo.sssd.drafter import Store
 from sssd_demo.sssd.live_store import conversation_document
 from sssd_demo.sssd.recorded_answers import RecordedAnswer
+from sssd_demo.trace import Top
 
 LEAST_CONVERSATIONS = 24
 WINDOWS = 12  # points on a line; each sums up as many conversations
@@ -50,7 +45,7 @@ BUDGETS = {"small": Budget(500, 40), "full": Budget(1_000_000, 1_000)}
 class GrowingStore(Store, Protocol):
     """As much of a live store as is needed here."""
 
-    def append(self, document: Sequence[int]) -> None: ...
+    def append(self, document: Sequence[int], top: Sequence[Top] = ()) -> None: ...
     def wait(self, timeout: float | None = None) -> bool: ...
 
 
@@ -80,24 +75,31 @@ def run(
 
     Without `held_out`, the last tenth of the conversations is held out.
 
-    A conversation whose answer the store holds already is left out. Raises `UserError` if the conversations are too
-    few, or the grown store knows a held-out one.
+    Conversations that are related to a held-out one are left out, as are those whose answer the store holds already.
+    Raises `UserError` if the conversations are too few, or the grown store knows a held-out one all the same.
     """
     conversations = long_enough(conversations, LEAST_CONVERSATIONS)
     if held_out is None:
         kept = len(conversations) - max(1, round(HELD_OUT_SHARE * len(conversations)))
         conversations, held_out = conversations[:kept], conversations[kept:]
     conversations, held_out = conversations[: budget.conversations], long_enough(held_out, 1)[: budget.held_out]
-    growth = _grow(conversations, held_out, store, s_q, settings, tell)
+    new = unrelated(conversations, held_out)
+    related = len(conversations) - len(new)
+    if related:
+        tell(f"{related} conversations are left out: they are related to one that is held out")
+    settings = as_recorded(settings, new, held_out)
+    growth = _grow(new, held_out, store, s_q, settings, tell)
     check_held_out(held_out, store, "of these conversations")
     if len(growth.before) < WINDOWS:
-        raise UserError(f"Only {len(growth.before)} of the conversations are new to those before them.")
-    told: dict[str, Any] = {"conversations": len(growth.before), "tokens": growth.tokens, "s_q": s_q}
-    told |= {"repeats_left_out": growth.repeats, "held_out": len(held_out)}
-    return [_on_the_way(growth, told), _on_the_same(growth, told)]
+        raise UserError(
+            f"Only {len(growth.before)} of the conversations are new to those before them and to those held out."
+        )
+    details: dict[str, Any] = {"conversations": len(growth.before), "tokens": growth.tokens, "s_q": s_q}
+    details |= {"repeats_left_out": growth.repeats, "related_left_out": related, "held_out": len(held_out)}
+    return [told(figure, settings) for figure in (_on_the_way(growth, details), _on_the_same(growth, details))]
 
 
-def _on_the_way(growth: _Growth, told: dict[str, Any]) -> Figure:
+def _on_the_way(growth: _Growth, details: dict[str, Any]) -> Figure:
     """Each conversation as it came."""
     windows = _windows(growth)
     both, prompt, _ = windows
@@ -112,25 +114,25 @@ def _on_the_way(growth: _Growth, told: dict[str, Any]) -> Figure:
         y=Axis("tokens per forward", ""),
         series=windows,
         kind="line",
-        settings=told | {"spread": f"mean and quartiles of {len(growth.before) // WINDOWS} conversations"},
+        settings=details | {"spread": f"mean and quartiles of {len(growth.before) // WINDOWS} conversations"},
     )
 
 
-def _on_the_same(growth: _Growth, told: dict[str, Any]) -> Figure:
+def _on_the_same(growth: _Growth, details: dict[str, Any]) -> Figure:
     """The held-out questions again and again."""
     both, prompt = growth.held_out[BOTH], growth.held_out[PROMPT_ONLY]
     return Figure(
         experiment="cold-start-held-out",
         title="The same questions with a bigger and bigger store",
         verdict=(
-            f"On {told['held_out']} held-out questions, tokens per forward {moved(both[0], both[-1])} as the store "
+            f"On {details['held_out']} held-out questions, tokens per forward {moved(both[0], both[-1])} as the store "
             f"grew to {growth.tokens:,} tokens of other conversations; the prompt alone gives {prompt[-1]:.2f}."
         ),
         x=Axis("in the store", "tokens"),
         y=Axis("tokens per forward", ""),
         series=tuple(Series(name, tuple(growth.sizes), tuple(rates)) for name, rates in growth.held_out.items()),
         kind="line",
-        settings=told,
+        settings=details,
     )
 
 
@@ -156,7 +158,7 @@ def _grow(
         for source, rates in growth.rates.items():
             rates.append(redraft([conversation], [store], source, s_q, settings).rate)
         document = conversation_document(conversation.prompt, conversation.output)
-        store.append(document)
+        store.append(document, conversation.top)
         store.wait()
         growth.tokens += len(document)
     _draft_held_out(growth, held_out, store, s_q, settings)
@@ -172,11 +174,7 @@ def _draft_held_out(
 
 
 def _holds(store: Store, conversation: RecordedAnswer) -> bool:
-    try:
-        check_answer("", conversation.output, lambda query: occurrences(store, query), "")
-    except UserError:
-        return True
-    return False
+    return holds_answer(conversation.output, lambda query: occurrences(store, query))
 
 
 def _windows(growth: _Growth) -> tuple[Series, ...]:

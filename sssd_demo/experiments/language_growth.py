@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from sssd_demo.bench.contamination import ANSWER_RUN
 from sssd_demo.experiments.figure import Axis, Figure, Series
+from sssd_demo.experiments.held_out import unrelated
 from sssd_demo.experiments.phrases import listed, moved
+from sssd_demo.experiments.recycling import as_recorded, told
 from sssd_demo.experiments.redraft import BOTH, redraft
 from sssd_demo.sssd.constants import Settings
 from sssd_demo.sssd.datastore import Datastore
@@ -26,6 +27,7 @@ def run(
 
     Each language needs two answers at least; see `usable`.
     """
+    settings = as_recorded(settings, *answers.values())
     grown = {
         name: _grow(own, english, vocab_size=vocab_size, s_q=s_q, settings=settings) for name, own in answers.items()
     }
@@ -36,7 +38,7 @@ def run(
             "without the English store"
         )
         series += [Series(f"{name}, after an English store", sizes, beside), Series(f"{name} alone", sizes, alone)]
-    return Figure(
+    figure = Figure(
         experiment="languages-growth",
         title="A second language joins an English store",
         verdict=f"In tokens per forward, {listed(steps)}.",
@@ -46,12 +48,16 @@ def run(
         kind="line",
         settings={},
     )
+    return told(figure, settings)
 
 
 def usable(answers: Sequence[RecordedAnswer]) -> list[RecordedAnswer]:
-    """The answers that are long enough; repeats, and others that begin alike for longer than chance, count once."""
-    long_enough = [answer for answer in answers if len(answer.output) >= SHORTEST_ANSWER]
-    return list({answer.output[:ANSWER_RUN]: answer for answer in long_enough}.values())
+    """The answers that are long enough; of those that share a question or a long part, the first."""
+    found: list[RecordedAnswer] = []
+    for answer in answers:
+        if len(answer.output) >= SHORTEST_ANSWER:
+            found += unrelated([answer], found)
+    return found
 
 
 def _grow(

@@ -19,9 +19,9 @@ from sssd_demo.bench.runner import measure
 from sssd_demo.errors import UserError
 from sssd_demo.experiments import language_growth
 from sssd_demo.experiments.figure import Axis, Figure, Series
+from sssd_demo.experiments.held_out import check_held_out
 from sssd_demo.experiments.language_prompts import FIRST_LANGUAGE
 from sssd_demo.experiments.phrases import listed
-from sssd_demo.experiments.redraft import check_held_out
 from sssd_demo.questions import Question
 from sssd_demo.service import Service, Settings
 from sssd_demo.sssd.constants import DEFAULT
@@ -112,7 +112,7 @@ def run(
     if others:  # an answer or two may be all that a model has to say
         tell("drafting the answers again with stores of their own language")
         growth = language_growth.run(others, english, vocab_size=service.text.vocab_size, s_q=s_q, settings=DEFAULT)
-        figures.append(replace(growth, settings=told))
+        figures.append(replace(growth, settings=told | growth.settings))
     return figures
 
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sssd_demo.errors import UserError
 from sssd_demo.experiments.figure import Axis, Figure, Series
+from sssd_demo.experiments.held_out import check_held_out, questions_of, unrelated
 from sssd_demo.experiments.phrases import compared, listed
+from sssd_demo.experiments.recycling import as_recorded, recycles, told
 from sssd_demo.experiments.redraft import (
     DATASTORE_ONLY,
     Redrafted,
-    check_held_out,
     draws,
     interval,
     long_enough,
@@ -23,9 +25,12 @@ from sssd_demo.experiments.redraft import (
 from sssd_demo.sssd.constants import Settings
 from sssd_demo.sssd.datastore import Datastore
 from sssd_demo.sssd.recorded_answers import RecordedAnswer
+from sssd_demo.sssd.recycled import Recycled
 
 LEAST_ANSWERS = 10
 OWN = "the model's own answers"
+REMEMBERS = " It also remembers what the model held likely there, which other text cannot tell."
+QUESTIONS = "the questions to them"
 SEED = 0
 
 Documents = Iterable[Sequence[int]]
@@ -45,6 +50,7 @@ BUDGETS = {
 
 def run(
     answers: Sequence[RecordedAnswer],
+    own: Sequence[RecordedAnswer],
     texts: Mapping[str, Documents],
     *,
     vocab_size: int,
@@ -53,19 +59,27 @@ def run(
     settings: Settings,
     tell: Callable[[str], None],
 ) -> list[Figure]:
-    """Draft held-out `answers` from stores of each of `texts`, of which `OWN` is one.
+    """Draft held-out `answers` from stores of the model's `own` others, of the questions to those, and of `texts`.
 
     Every store of a size holds that many tokens exactly; a text too short for a size has no store of it, and one too
-    short for all of them is left out. Raises `UserError` if the answers are too few, a text knows one of them, or
-    there is nothing left to compare.
+    short for all of them is left out. So are answers of `own` that are related to a held-out one. Raises `UserError` if
+    the answers are too few, a text knows one of them, or there is nothing left to compare.
     """
     answers = long_enough(answers, LEAST_ANSWERS)[: budget.answers]
+    asked = [answer for answer in own if answer.output]
+    own = unrelated(asked, answers)
+    related = len(asked) - len(own)
+    settings = as_recorded(settings, answers, own)
+    texts = {OWN: [answer.output for answer in own], QUESTIONS: questions_of(own), **texts}
     kept = {name: first_tokens(documents, max(budget.sizes)) for name, documents in texts.items()}
     reached = {name: sum(map(len, documents)) for name, documents in kept.items()}
     usable = [name for name, tokens in reached.items() if tokens >= min(budget.sizes)]
     if OWN not in usable or len(usable) < 2:
         short = OWN if OWN not in usable else "other text"
-        raise UserError(f"There is too little of {short}: a store needs at least {min(budget.sizes)} tokens.")
+        left_out = f" {related} of the own answers are related to one held out." if related else ""
+        raise UserError(f"There is too little of {short}: a store needs at least {min(budget.sizes)} tokens.{left_out}")
+    if related:
+        tell(f"{related} of the model's own answers are left out: they are related to one that is held out")
     found: dict[str, dict[int, Redrafted]] = {}
     for name in usable:
         found[name] = {}
@@ -76,25 +90,23 @@ def run(
             if size <= reached[name]:
                 tell(f"{name}, {size:,} tokens")
                 store = _store(first_tokens(documents, size), vocab_size)
+                if name == OWN:
+                    store = store.with_recycled(_recycled(own, size))
                 found[name][size] = redraft(answers, [store], DATASTORE_ONLY, s_q, settings)
-    return [
-        Figure(
-            experiment="own-text",
-            title="Is it the model's own past that helps, or any text?",
-            verdict=_verdict(found),
-            x=Axis("in the store", "tokens"),
-            y=Axis("drafts accepted from the datastore alone", "tokens per forward"),
-            series=tuple(_series(name, sizes) for name, sizes in found.items()),
-            kind="line",
-            settings={
-                "answers": len(answers),
-                "s_q": s_q,
-                "texts": {name: f"{tokens} tokens" for name, tokens in reached.items()},
-                "spread": "95 % of bootstrap samples of the answers",
-                "seed": SEED,
-            },
-        )
-    ]
+    details: dict[str, Any] = {"answers": len(answers), "related_left_out": related, "s_q": s_q}
+    details |= {"texts": {name: f"{tokens} tokens" for name, tokens in reached.items()}}
+    details |= {"spread": "95 % of bootstrap samples of the answers", "seed": SEED}
+    figure = Figure(
+        experiment="own-text",
+        title="Is it the model's own past that helps, or any text?",
+        verdict=_verdict(found) + (REMEMBERS if recycles(settings) else ""),
+        x=Axis("in the store", "tokens"),
+        y=Axis("drafts accepted from the datastore alone", "tokens per forward"),
+        series=tuple(_series(name, sizes) for name, sizes in found.items()),
+        kind="line",
+        settings=details,
+    )
+    return [told(figure, settings)]
 
 
 def first_tokens(documents: Documents, most: int) -> list[Sequence[int]]:
@@ -110,20 +122,13 @@ def first_tokens(documents: Documents, most: int) -> list[Sequence[int]]:
     return taken
 
 
-def questions_of(answers: Sequence[RecordedAnswer]) -> list[Sequence[int]]:
-    """The prompts without what all of them share at their beginning and end, which is the template's."""
-    prompts = [answer.prompt for answer in answers]
-    shortest, longest = min(prompts), max(prompts)  # of sorted sequences, the first and last share the least
-    before = _common(shortest, longest)
-    backwards = [prompt[::-1] for prompt in prompts]
-    after = _common(min(backwards), max(backwards))
-    return [prompt[before : max(before, len(prompt) - after)] for prompt in prompts]
-
-
-def _common(one: Sequence[int], other: Sequence[int]) -> int:
-    """Length of the longest beginning that both share."""
-    differ = (n for n, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
-    return next(differ, min(len(one), len(other)))
+def _recycled(own: Sequence[RecordedAnswer], size: int) -> Recycled:
+    """What the target held likely in the first `size` tokens of `own`, where that was recorded."""
+    recycled = Recycled(most_places=None)
+    outputs = first_tokens((answer.output for answer in own), size)
+    for answer, output in zip(own, outputs, strict=False):
+        recycled.learn((*answer.prompt, *output), answer.top[: len(output)])
+    return recycled
 
 
 def _store(documents: Documents, vocab_size: int) -> Datastore:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sssd_demo.bench.contamination import check_answer, check_question
 from sssd_demo.errors import UserError
 from sssd_demo.sssd.constants import Settings
 from sssd_demo.sssd.drafter import Store
@@ -69,27 +68,9 @@ def redraft(
 ) -> Redrafted:
     """Draft `answers`, each of at least `SHORTEST_ANSWER` tokens, from one `source`, or with `BOTH` from both.
 
-    What the target held likely, where an answer tells it, is a third source and left out.
+    What the target held likely belongs to where it was written: to the answer's own text, or to that of the stores.
     """
-    limited = replace(settings, recycled_weight=0.0)
-    if source == DATASTORE_ONLY:
-        limited = replace(limited, prompt_weight=0.0)
+    limited = replace(settings, prompt_weight=0.0) if source == DATASTORE_ONLY else settings
     used = [] if source == PROMPT_ONLY else stores
     counted = [decode_again(answer, used, s_q, limited) for answer in answers]
     return Redrafted(np.array([one.forwards for one in counted]), np.array([one.tokens for one in counted]))
-
-
-def check_held_out(answers: Sequence[RecordedAnswer], store: Store, name: str) -> None:
-    """Raises `UserError` if the store `name` knows an answer or the question to it (see `contamination.py`)."""
-
-    def count(query: Sequence[int]) -> int:
-        return occurrences(store, query)
-
-    for number, answer in enumerate(answers, start=1):
-        check_question(f"{number}", answer.prompt, count, name)
-        check_answer(f"{number}", answer.output, count, name)
-
-
-def occurrences(store: Store, query: Sequence[int]) -> int:
-    """How often `store` holds `query`."""
-    return sum(len(sub_index.find(query)) for sub_index in store.sub_indices)

@@ -158,7 +158,7 @@ def test_bad_files_are_one_line_and_exit_2(refusal, tmp_path, conversations, pas
     assert "but there are 3" in refusal("experiment", "additivity", "--answers", few, "--store", "past", *out)
     assert "but there are 3" in refusal("experiment", "cold-start", "--answers", few, *out)
     twice = refusal("experiment", "own-text", "--answers", conversations, "--own", conversations, *out)
-    assert "holds an answer to question 1" in twice
+    assert "40 of the own answers are related to one held out" in twice
 
 
 def test_a_place_that_cannot_keep_the_result_is_refused_before_the_work(refusal, tmp_path, answers, past):

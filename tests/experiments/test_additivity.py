@@ -54,7 +54,7 @@ def test_no_gain_at_all_is_said():
 def test_every_length_is_a_series_of_its_own():
     figure = measured(phrased(10, seed=2), PAST, (4, 6))
     assert [series.name for series in figure.series] == ["s_q 4", "s_q 6"]
-    assert figure.verdict.endswith("; 100% at s_q 6.")
+    assert figure.verdict.endswith("; 100% at s_q 6. Drafted without the recycled source.")
 
 
 def test_too_few_answers_and_known_ones_are_refused():

@@ -9,7 +9,6 @@ from sssd_demo.experiments.redraft import (
     DATASTORE_ONLY,
     PROMPT_ONLY,
     Redrafted,
-    check_held_out,
     draws,
     interval,
     long_enough,
@@ -68,12 +67,3 @@ def test_short_answers_are_left_out_and_too_few_refused():
     assert long_enough(answers, 3) == phrased(3)
     with pytest.raises(UserError, match="at least 4 recorded answers of 20 tokens or more, but there are 3"):
         long_enough(answers, 4)
-
-
-def test_a_store_that_knows_an_answer_or_its_question_is_refused():
-    asked = RecordedAnswer(tuple(range(500, 520)), tuple(range(600, 640)))
-    check_held_out([asked], store([range(600, 612), range(500, 512)]), "fine")
-    with pytest.raises(UserError, match="known holds an answer to question 2"):
-        check_held_out([*phrased(1), asked], store([asked.output]), "known")
-    with pytest.raises(UserError, match="known holds 13 tokens in a row of question 1"):
-        check_held_out([asked], store([asked.prompt]), "known")
