@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
-import shlex
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sssd_demo.cli.kept_figures import FOLDER, check_target, kept
 from sssd_demo.cli.options import add_model_options, open_service, store_name
 from sssd_demo.errors import UserError
 from sssd_demo.request import MAX_S_Q
 
 if TYPE_CHECKING:  # torch, numpy and tokenizers are loaded by the experiment that needs them
-    from sssd_demo.experiments.figure import Figure
     from sssd_demo.sssd.constants import Settings
 
 EXPERIMENTS = {
@@ -26,12 +23,10 @@ EXPERIMENTS = {
     "languages": "other languages with an English store, by tokens and by characters",
     "context": "drafting time and speed-up at contexts of 0.5 k, 2 k and 8 k tokens",
 }
-FOLDER = Path("benchmarks/results")
 DEFAULT_STORE = "base"
 DEFAULT_PRESET = "smollm2-135m"
 S_Q = 8
 LINES = "JSON lines {prompt: [ids], output: [ids]}"
-FILES = ("answers", "held_out", "own", "other")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -78,7 +73,7 @@ def run_cold_start(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.sssd.live_store import LiveStore
     from sssd_demo.sssd.recorded_answers import read_recorded_answers
 
-    _check_target(args)
+    check_target(args)
     text = load_text(args.preset)
     answers = read_recorded_answers(args.answers, text.vocab_size)
     held_out = read_recorded_answers(args.held_out, text.vocab_size) if args.held_out else None
@@ -89,7 +84,7 @@ def run_cold_start(args: argparse.Namespace) -> dict[str, Any]:
         )
     finally:
         store.close()
-    return _recorded(args, figures)
+    return kept(args, figures)
 
 
 def run_additivity(args: argparse.Namespace) -> dict[str, Any]:
@@ -101,7 +96,7 @@ def run_additivity(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.sssd.recorded_answers import read_recorded_answers
     from sssd_demo.stores import Stores
 
-    _check_target(args)
+    check_target(args)
     if args.store is None:
         raise UserError("There is nothing to add up without a store; please name one with --store.")
     text = load_text(args.preset)
@@ -110,7 +105,7 @@ def run_additivity(args: argparse.Namespace) -> dict[str, Any]:
     budget = BUDGETS[args.budget]
     if args.s_q is not None:
         budget = replace(budget, s_qs=(args.s_q,))
-    return _recorded(args, run(answers, store, args.store, budget=budget, settings=_constants(args), tell=_tell))
+    return kept(args, run(answers, store, args.store, budget=budget, settings=_constants(args), tell=_tell))
 
 
 def run_own_text(args: argparse.Namespace) -> dict[str, Any]:
@@ -121,7 +116,7 @@ def run_own_text(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.sssd.documents import STDLIB, read_documents
     from sssd_demo.sssd.recorded_answers import read_recorded_answers
 
-    _check_target(args)
+    check_target(args)
     text = load_text(args.preset)
     answers = read_recorded_answers(args.answers, text.vocab_size)
     own = read_recorded_answers(args.own, text.vocab_size)
@@ -141,12 +136,12 @@ def run_own_text(args: argparse.Namespace) -> dict[str, Any]:
         settings=_constants(args),
         tell=_tell,
     )
-    return _recorded(args, figures)
+    return kept(args, figures)
 
 
 def run_languages(args: argparse.Namespace) -> dict[str, Any]:
     """The same questions in several languages, decoded by the model."""
-    _check_target(args)
+    check_target(args)
     if args.store is None:
         raise UserError("This experiment starts from an English store; please name one with --store.")
     from sssd_demo.experiments.language_prompts import LANGUAGE_PROMPTS
@@ -156,12 +151,12 @@ def run_languages(args: argparse.Namespace) -> dict[str, Any]:
         figures = run(
             service, LANGUAGE_PROMPTS, store=args.store, budget=BUDGETS[args.budget], s_q=args.s_q, tell=_tell
         )
-        return _finished(args, figures, service.model.device_name, service.model.name)
+        return kept(args, figures, service.model.device_name, service.model.name)
 
 
 def run_context(args: argparse.Namespace) -> dict[str, Any]:
     """Real text of several lengths, continued by the model."""
-    _check_target(args)
+    check_target(args)
     from sssd_demo.experiments.context import BUDGETS, run
     from sssd_demo.experiments.prose import python_documentation
 
@@ -169,7 +164,7 @@ def run_context(args: argparse.Namespace) -> dict[str, Any]:
         figures = run(
             service, python_documentation(), store=args.store, budget=BUDGETS[args.budget], s_q=args.s_q, tell=_tell
         )
-        return _finished(args, figures, service.model.device_name, service.model.name)
+        return kept(args, figures, service.model.device_name, service.model.name)
 
 
 def show(result: dict[str, Any]) -> str:
@@ -225,50 +220,6 @@ def _constants(args: argparse.Namespace) -> Settings:
     if args.setting not in SETTINGS:
         raise UserError(f"There is no setting {args.setting!r}; the known ones are: {', '.join(SETTINGS)}.")
     return SETTINGS[args.setting]
-
-
-def _check_target(args: argparse.Namespace) -> None:
-    """Refuses, before any work, a place where the result cannot be kept."""
-    folder = (args.out or FOLDER / "x").parent
-    if not folder.is_dir():
-        raise UserError(f"There is no folder {folder} to keep the result in; please name a file with --out.")
-    if args.out and args.out.is_dir():
-        raise UserError(f"{args.out} is a folder; please name a file with --out.")
-
-
-def _recorded(args: argparse.Namespace, figures: list[Figure]) -> dict[str, Any]:
-    from sssd_demo.cpu_name import cpu_name
-
-    return _finished(args, figures, cpu_name(), args.preset)
-
-
-def _finished(args: argparse.Namespace, figures: list[Figure], device: str, model: str) -> dict[str, Any]:
-    """Keep every figure: the first in the file asked for, the others beside it, named by what they add."""
-    from sssd_demo.experiments.figure import Origin
-    from sssd_demo.whole_file import write_whole
-
-    origin = Origin(device, model, datetime.now(UTC).date().isoformat(), _command(args))
-    first = args.out or FOLDER / f"experiment_{args.experiment}.json"
-    data, written = [], []
-    for figure in figures:
-        path = first.with_name(f"{first.stem}{figure.experiment.removeprefix(args.experiment)}{first.suffix}")
-        data.append(figure.as_data(origin))
-        try:
-            write_whole(path, json.dumps(data[-1], indent=1, ensure_ascii=False) + "\n")
-        except OSError as error:
-            raise UserError(f"Cannot write {path}: {error.strerror or error}.") from error
-        written.append(str(path))
-    return {"written": written, "figures": data}
-
-
-def _command(args: argparse.Namespace) -> str:
-    """What to type to find the same again; of a file only its name, since folders differ from machine to machine."""
-    words = ["python", "-m", "sssd_demo", "experiment", args.experiment, "--budget", args.budget]
-    for name in (*FILES, "store", "s_q", "setting", "preset", "model", "dtype"):
-        value = getattr(args, name, None)
-        if value is not None:
-            words += [f"--{name.replace('_', '-')}", Path(value).name if name in (*FILES, "model") else str(value)]
-    return shlex.join(words)
 
 
 def _length(text: str) -> int:
