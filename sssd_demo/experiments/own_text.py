@@ -29,7 +29,7 @@ from sssd_demo.sssd.recycled import Recycled
 
 LEAST_ANSWERS = 10
 OWN = "the model's own answers"
-REMEMBERS = " It also remembers what the model held likely there, which other text cannot tell."
+REMEMBERS = " That store also remembers what the model held likely there, which other text cannot tell."
 QUESTIONS = "the questions to them"
 SEED = 0
 

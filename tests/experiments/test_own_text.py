@@ -100,4 +100,6 @@ def test_a_store_of_own_answers_remembers_what_was_held_likely_in_as_many_of_the
     assert by_name[OWN].y[0] == 0 < by_name[OWN].y[1]  # the hints come after 600 tokens
     assert figure.settings["recycled"] == "as in the product"
     assert "without" not in figure.title
-    assert figure.verdict.endswith("It also remembers what the model held likely there, which other text cannot tell.")
+    assert figure.verdict.endswith(
+        "That store also remembers what the model held likely there, which other text cannot tell."
+    )
