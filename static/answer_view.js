@@ -46,6 +46,7 @@
   function detailLine(words) {
     const element = h("div", { class: "av-detail" });
     const fact = (name, value) => h("span", { class: "av-fact" }, h("i", {}, name), " ", value);
+    const small = (name, value) => h("span", { class: "av-fact is-small" }, h("i", {}, name), " ", value);
     return {
       element,
       show(model, token) {
@@ -57,14 +58,14 @@
         const facts = [
           h("code", { class: `av-token fate-${token.fate}` }, visible(token.piece) || words["view.no_bytes"]),
           h("b", {}, words[`fate.${token.fate}.name`]),
-          token.letter ? h("span", {}, `${token.letter} · ${words[`source.${token.source}`]}`) : null,
+          token.letter ? h("b", {}, `${token.letter} · ${words[`source.${token.source}`]}`) : null,
           token.match ? fact(words["fact.match"], token.match) : null,
           fact(words["fact.probability"], token.prob.toFixed(3)),
-          token.coin !== null && token.coin !== undefined ? fact(words["fact.coin"], token.coin.toFixed(3)) : null,
-          token.score !== undefined ? fact(words["fact.score"], token.score.toFixed(3)) : null,
-          fact(words["fact.id"], token.id),
-          fact(words["fact.bytes"], hex(bytesOf(token.piece)) || "–"),
-          token.round ? fact(words["fact.round"], token.round) : h("span", { class: "av-fact" }, h("i", {}, words["view.reading"])),
+          token.coin !== null && token.coin !== undefined ? small(words["fact.coin"], token.coin.toFixed(3)) : null,
+          token.score !== undefined ? small(words["fact.score"], token.score.toFixed(3)) : null,
+          small(words["fact.id"], token.id),
+          small(words["fact.bytes"], hex(bytesOf(token.piece)) || "–"),
+          token.round ? small(words["fact.round"], token.round) : h("span", { class: "av-fact is-small" }, h("i", {}, words["view.reading"])),
         ];
         element.append(...facts.filter(Boolean), ...origin(model, token));
       },

@@ -34,5 +34,19 @@
     });
   }
 
-  Object.assign((window.sssdDemo ??= {}), { h, s, fill, roving });
+  // A frame around `scroll` that says where more of its content is than can be seen. `check` looks anew.
+  function moreCue(words, scroll, name) {
+    const frame = h("div", { class: `more-frame ${name}` }, scroll);
+    frame.dataset.right = words["view.more_right"];
+    frame.dataset.below = words["view.more_below"];
+    const check = () => {
+      frame.classList.toggle("is-cut", scroll.scrollWidth - scroll.scrollLeft - scroll.clientWidth > 8);
+      frame.classList.toggle("is-cut-below", scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight > 8);
+    };
+    scroll.addEventListener("scroll", check);
+    new ResizeObserver(check).observe(scroll);
+    return { frame, check };
+  }
+
+  Object.assign((window.sssdDemo ??= {}), { h, s, fill, roving, moreCue });
 })();

@@ -1,12 +1,13 @@
 // The draft tree of one round: columns are positions, nodes are tokens, the accepted path is drawn strong.
 (() => {
-  const { h, s, roving, visible, withheldGuesses, ROOT } = window.sssdDemo;
+  const { h, s, roving, moreCue, visible, withheldGuesses, ROOT } = window.sssdDemo;
   const CHARACTER = 7.3; // width of one letter of the monospace face at the size used here
   const ROW = 34;
   const BOX = 24;
   const MARK = 20; // room for the source's shape and letter
   const EDGE = 46; // room between columns for an edge and its probability
   const LONGEST = 16;
+  const BORDER = 10; // padding and lines of the frame, above and below together
 
   const short = (text) => ([...text].length > LONGEST ? [...text].slice(0, LONGEST - 1).join("") + "…" : text);
   const wide = (text) => [...text].reduce((width, c) => width + (c.codePointAt(0) > 0x2e7f ? 2 : 1), 0) * CHARACTER;
@@ -113,13 +114,18 @@
     const svg = s("svg", { class: "dt-svg", role: "listbox", "aria-label": words["view.tree"] });
     const note = h("p", { class: "dt-note" });
     const scroll = h("div", { class: "dt-scroll" }, svg, note);
-    const element = h("div", { class: "dt-frame", "data-more": words["view.more_tree"] }, scroll);
+    const { frame: element, check: cut } = moreCue(words, scroll, "dt-frame");
     let items = new Map();
+    let drawn = "";
+    let answer = "";
+    let tallest = 0;
 
-    // Whether there is more of the tree on the right than can be seen.
-    const cut = () => element.classList.toggle("is-cut", scroll.scrollWidth - scroll.scrollLeft - scroll.clientWidth > 8);
-    scroll.addEventListener("scroll", cut);
-    new ResizeObserver(cut).observe(scroll);
+    // A large tree gets room; its frame never shrinks within an answer, so that stepping through it moves nothing.
+    function makeRoom(key, height) {
+      tallest = Math.max(height, key === answer ? tallest : 0);
+      answer = key;
+      element.style.setProperty("--tree-height", `${tallest + BORDER}px`);
+    }
 
     const pointed = (event) => event.target.closest?.(".dt-node");
     svg.addEventListener("pointerover", (event) => pointed(event) && on.point(items.get(pointed(event)) ?? null));
@@ -135,6 +141,9 @@
         svg.replaceChildren();
         items = new Map();
         note.textContent = "";
+        const place = `${model?.key} ${index}`;
+        if (place !== drawn) scroll.scrollTop = scroll.scrollLeft = 0; // what was looked at is in another tree
+        drawn = place;
         if (!round) {
           note.textContent = words["view.no_round"];
           svg.setAttribute("height", 0);
@@ -146,6 +155,7 @@
         const tree = layout(round, before ? visible(before.piece) : words["view.root"]);
         svg.setAttribute("width", tree.width);
         svg.setAttribute("height", tree.height);
+        makeRoom(model.key, tree.height);
         for (const item of tree.all) svg.append(...item.children.map((child) => edge(item, child)));
         for (const item of tree.all) {
           const element = box(item, describe);

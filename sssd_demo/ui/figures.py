@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sssd_demo.metrics import Summary, summarise
+from sssd_demo.roofline import Profile
 from sssd_demo.service import Service
 from sssd_demo.trace import Trace
+from sssd_demo.ui.busy import busier
 from sssd_demo.ui.verdict import verdict
 from sssd_demo.ui.words import WORDS
 
 
 @dataclass(frozen=True)
 class Yardstick:
-    """Plain decoding on this machine with this model: its speed, and when it was measured, e.g. "14:02"."""
+    """Plain decoding on this machine with this model: its speed, and when it was measured, e.g. "14:02".
+
+    `profile` says how much longer forwards of more than one token take.
+    """
 
     tokens_per_second: float
     measured_at: str
+    profile: Profile = field(default_factory=lambda: Profile({}))
 
 
 def yardstick(service: Service | None) -> Yardstick | None:
     """What `service` last measured; None before there is a service or a measurement."""
     baseline = service.baseline() if service else None
-    if baseline is None:
+    if service is None or baseline is None:
         return None
-    return Yardstick(baseline.tokens_per_second, f"{baseline.measured_at:%H:%M}")
+    return Yardstick(baseline.tokens_per_second, f"{baseline.measured_at:%H:%M}", service.profile)
 
 
 def figures(trace: Trace, plain: Yardstick | None, *, recorded: bool = False) -> dict[str, Any]:
@@ -46,7 +52,7 @@ def figures(trace: Trace, plain: Yardstick | None, *, recorded: bool = False) ->
     return {
         "main": main,
         "counts": _counts(summary),
-        "verdict": verdict(trace, summary, ratio) if trace.finish_reason else "",
+        "verdict": verdict(trace, summary, ratio, _busier_than_at(trace, plain)) if trace.finish_reason else "",
     }
 
 
@@ -55,6 +61,12 @@ def speed_ratio(summary: Summary, plain: Yardstick | None) -> float | None:
     if plain is None or not plain.tokens_per_second or summary.tokens_per_second is None:
         return None
     return summary.tokens_per_second / plain.tokens_per_second
+
+
+def _busier_than_at(trace: Trace, plain: Yardstick | None) -> str | None:
+    if plain is None or not busier(trace, 1000 / plain.tokens_per_second, plain.profile):
+        return None
+    return plain.measured_at
 
 
 def _number(value: float | None, digits: int, unit: str = "") -> str:

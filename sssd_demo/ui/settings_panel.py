@@ -47,14 +47,14 @@ def first_row() -> tuple[gr.Dropdown, gr.Dropdown, gr.Dropdown]:
     default = Settings()
     lengths = [*((WORDS[f"set.s_q.{rule}"], rule) for rule in RULES), *((str(n), str(n)) for n in S_Q_CHOICES)]
     return (
-        _choice([(default.method, default.method)], default.method, "set.method"),
-        _choice(lengths, AUTO, "set.s_q"),
-        _choice([(WORDS["set.store_none"], NO_STORE)], NO_STORE, "set.store"),
+        _choice([(default.method, default.method)], default.method, "set.method", 3),
+        _choice(lengths, AUTO, "set.s_q", 4),
+        _choice([(WORDS["set.store_none"], NO_STORE)], NO_STORE, "set.store", 3),
     )
 
 
-def _choice(choices: list[tuple[str, str]], value: str, label: str) -> gr.Dropdown:
-    return gr.Dropdown(choices, value=value, label=WORDS[label], min_width=80, allow_custom_value=True)
+def _choice(choices: list[tuple[str, str]], value: str, label: str, scale: int) -> gr.Dropdown:
+    return gr.Dropdown(choices, value=value, label=WORDS[label], scale=scale, min_width=80, allow_custom_value=True)
 
 
 def more() -> tuple[gr.Slider, gr.Number, gr.Slider, gr.Slider, gr.Number]:

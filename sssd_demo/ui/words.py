@@ -14,10 +14,10 @@ WORDS = {
     "head.help": "What is this?",
     "head.about": (
         "A language model writes one token at a time, and each takes a whole run of the model, called a forward."
-        " Speculation guesses the next few tokens cheaply, here by looking them up in earlier text, and has the model"
-        " check them all in one forward. Right guesses are kept, the first wrong one is replaced by the model's own"
-        " token, so the answer is the one the model would have written anyway. Everything on this page is computed"
-        " now on this machine, or labelled as recorded."
+        " Speculation guesses the next few tokens cheaply, here by looking them up in earlier text and in what the"
+        " model found likely earlier, and has the model check them all in one forward. Right guesses are kept, the"
+        " first wrong one is replaced by the model's own token, so the answer is the one the model would have written"
+        " anyway. Everything on this page is computed now on this machine, or labelled as recorded."
     ),
     "head.progress": "Loading the model",
     "title": "sssd_demo: speculative decoding, seen token by token",
@@ -56,19 +56,21 @@ WORDS = {
     "view.rounds_hint": "one bar each: above the line what it added, below wrong guesses; click or use ← →",
     "view.tree": "Guesses of a forward",
     "view.sources": (
-        "P prompt · O own answer · D datastore · R recycled · M draft model · number = the model's probability"
+        "P prompt · O own answer · D datastore · R what the model found likely earlier · M draft model · number ="
+        " probability"
     ),
     "view.root": "start",
     "view.round": "forward {n}",
     "view.round_of": "forward {n} of {all}",
     "view.reading": "reading the prompt",
     "view.lost": "not",
-    "view.more_tree": "more ›",
+    "view.more_right": "more ›",
+    "view.more_below": "more ⌄",
     "view.round_summary": "{kept} added · {accepted} accepted · {rejected} rejected · {ignored} ignored",
     "view.no_round": "Open a forward: click a bar or a token.",
     "view.prefill": "Here the prompt was read, and the model added its first token itself.",
-    "view.withheld": "{n} guesses from the shared store, not shown",
-    "view.withheld_one": "1 guess from the shared store, not shown",
+    "view.withheld": "{n} guesses from a datastore, not shown while you share",
+    "view.withheld_one": "1 guess from a datastore, not shown while you share",
     "view.no_drafts": "Nothing was guessed for this forward: the model added one token itself.",
     "view.cut": "The answer ended here, so the model's own token was not needed.",
     "view.previous": "Previous forward",
@@ -96,7 +98,7 @@ WORDS = {
     "source.prompt": "the prompt",
     "source.output": "the answer itself",
     "source.datastore": "the datastore",
-    "source.recycled": "recycled predictions",
+    "source.recycled": "what the model found likely earlier",
     "source.model": "the draft model",
     "source.jacobi": "parallel guesses",
     "fact.match": "match length",
@@ -125,13 +127,17 @@ WORDS = {
     "verdict.none_accepted": "None of {drafted} guesses was right, so this was no faster than plain decoding.",
     "verdict.faster": "Faster here: {ratio:.2f}×.",
     "verdict.same": "No faster and no slower here: {ratio:.2f}×.",
-    "verdict.slower": "Slower here: {ratio:.2f}×; checking the guesses cost more than they saved.",
+    "verdict.slower": "Slower here: {ratio:.2f}×, at {per_forward:.2f} tokens per forward.",
+    "verdict.busier": (
+        "Slower here: {ratio:.2f}×, at {per_forward:.2f} tokens per forward: the machine is busier than when plain"
+        " decoding was measured ({when})."
+    ),
     "verdict.why": "{accepted} of {tokens} tokens ({share:.0%}) were right guesses, most of them from {source}.",
     "verdict.stopped": "Stopped after {tokens} tokens.",
     "verdict.source.prompt": "the prompt",
     "verdict.source.output": "the answer itself",
     "verdict.source.datastore": "the datastore",
-    "verdict.source.recycled": "the model's own earlier predictions",
+    "verdict.source.recycled": "what the model found likely earlier",
     "verdict.source.model": "the draft model",
     "verdict.source.jacobi": "parallel guesses",
     # conversation
@@ -192,7 +198,7 @@ WORDS = {
     "notice.replay": "Replaying {name}: recorded on {device}, {date}.",
     # settings
     "set.method": "method",
-    "set.s_q": "length s_q",
+    "set.s_q": "guesses per forward (s_q)",
     "set.s_q.auto": "auto",
     "set.s_q.knee": "knee",
     "set.s_q.roofline": "roofline",
@@ -238,13 +244,13 @@ WORDS = {
     "store.grow.title": "1 · Watch one grow from nothing",
     "store.grow.hint": (
         "The model answers one prompt after another, live. Each finished answer goes into a store, and the next answer"
-        " may copy from it. Blue rising above the dashed line is what the store is worth."
+        " may copy from it. Blue rising above the red dashed line (conversation only) is what the store is worth."
     ),
     "store.grow.play": "Play",
     "store.grow.pause": "Pause",
     "store.grow.resume": "Resume",
     "store.grow.again": "Start over",
-    "store.grow.room": "room of the store",
+    "store.grow.room": "size limit of the store",
     "store.grow.room_hint": "small on purpose, so that it fills while you watch",
     "store.grow.room_small": "4 × 1,000 tokens: forgets soon",
     "store.grow.room_large": "8 × 8,000 tokens: forgets nothing here",

@@ -133,6 +133,34 @@ def test_a_tree_too_wide_for_its_frame_says_that_there_is_more(page: Page):
     expect(frame).not_to_have_class(re.compile("is-cut"))
 
 
+def test_another_forwards_tree_is_seen_from_its_beginning(page: Page):
+    ask(page, "the cat please")
+    wait_for_answer(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator(".ts-token.fate-accepted").last.click()
+    scroll = page.locator(".dt-scroll")
+    scroll.evaluate("scroll => { scroll.style.height = '40px'; scroll.scrollLeft = scroll.scrollTop = 30; }")
+    assert scroll.evaluate("scroll => [scroll.scrollLeft > 0, scroll.scrollTop > 0]") == [True, True]
+    page.get_by_role("button", name="Previous forward").click()
+    assert scroll.evaluate("scroll => [scroll.scrollLeft, scroll.scrollTop]") == [0, 0]
+
+
+def test_a_large_tree_gets_room_and_what_stands_below_it_stays_in_sight(page: Page, tmp_path):
+    branches = " ".join(f"x {letter} {letter}" for letter in "bcdefghijk")
+    path = tmp_path / "wide.json"
+    trace_file.save(make_trace(branches, "so x y", s_q=48), path)
+    upload(page, path)
+    expect(page.locator(".ts-end")).to_be_attached()
+    page.locator(".rs-bar").last.click()
+    page.locator(".rs-bar").nth(2).click()
+    frame, detail = page.locator(".dt-frame").bounding_box(), page.locator(".av-detail").bounding_box()
+    assert frame
+    assert detail
+    assert frame["height"] >= 219
+    assert detail["y"] + detail["height"] <= 720
+    expect(page.locator(".dt-frame")).to_have_class(re.compile("is-cut-below"))
+
+
 def test_the_help_says_what_this_is_and_where_the_model_comes_from(page: Page):
     page.get_by_role("button", name="What is this?").click()
     expect(page.locator(".fh-about")).to_contain_text("one token at a time")
@@ -461,7 +489,7 @@ def test_guesses_of_others_are_counted_but_not_shown(page: Page, tmp_path):
     upload(page, path)
     expect(page.locator(".ts-end")).to_be_attached()
     page.locator(".rs-bar").nth(hidden.index).click()
-    said = f"{hidden.withheld} guesses from the shared store, not shown"
+    said = f"{hidden.withheld} guesses from a datastore, not shown while you share"
     expect(page.locator(".av-round-title")).to_contain_text(said)
     expect(page.locator(".dt-note")).to_have_text(said)
 

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 from typing import cast
 
 from sssd_demo.errors import UserError
+from sssd_demo.roofline import Profile
 from sssd_demo.service import Service, Settings
 from sssd_demo.trace import EMPTY_VERIFIED_TREE, ROOT, Fate, Law, Round, Source, Trace, VerifiedTree
 from sssd_demo.ui.service_host import OpenService
@@ -191,6 +192,7 @@ class FakeService:
             text=SimpleNamespace(end_tokens=frozenset({2})),
         )
         self.engine = SimpleNamespace(busy=0, capacity=32)
+        self.profile = Profile({})
         self.reply, self.delay = reply, delay
         self.words = Vocabulary()
         self.asked: list[tuple[list[dict[str, str]], Settings, str | None]] = []

@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 
 from sssd_demo.metrics import summarise
+from sssd_demo.roofline import Profile
 from sssd_demo.trace import Trace
 from sssd_demo.ui.figures import Yardstick, figures
 from tests.ui.fakes import make_trace
@@ -48,6 +49,25 @@ def test_the_verdict_is_honest():
     assert "None of" in verdict(make_trace("a b a c", "a d"))
     assert verdict(replace(COPIED, finish_reason="cancelled")).startswith("Stopped after")
     assert "Too short" in verdict(make_trace("q", ""))
+
+
+def test_a_slow_answer_is_not_blamed_on_its_guesses():
+    told = verdict(COPIED, speed=200.0)
+    assert "tokens per forward" in told
+    assert "busier" not in told
+    assert "cost" not in told
+
+
+def test_a_busy_machine_is_named_only_where_the_forwards_took_longer_than_their_tokens_explain():
+    def told(drafted_ms: float, plain_ms: float) -> str:
+        """By the profile a forward of guesses takes five times as long as one of one token, which took 17 ms."""
+        curve = {(1, length, 64): 0.03 * (5 if length > 1 else 1) for length in (1, 2, 8)}
+        rounds = (replace(each, verify_ms=drafted_ms if len(each.tree) else plain_ms) for each in COPIED.rounds)
+        trace = replace(COPIED, rounds=(*rounds,))
+        return figures(trace, Yardstick(60.0, "14:02", Profile(curve)))["verdict"]
+
+    assert "busier" not in told(drafted_ms=5 * 17, plain_ms=17)
+    assert "busier than when plain decoding was measured (14:02)" in told(drafted_ms=10 * 17, plain_ms=2 * 17)
 
 
 def test_the_counts_add_up():
