@@ -41,6 +41,7 @@ from sssd_demo.sssd.live_store import LiveStore
 from sssd_demo.sssd.recycled import Recycled
 from sssd_demo.sssd.sampled import look_up
 from sssd_demo.text import Text
+from sssd_demo.ui.launch import GIL_SECONDS
 
 RESULT = Path(__file__).parent / "results" / "lookup.json"
 HELD_OUT = 10  # every so many documents, one is in no store; queries come from those among the documents of a store
@@ -63,6 +64,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULT)
     args = parser.parse_args()
     sizes = [int(float(part) * 1e6) for part in args.sizes.split(",")]
+    sys.setswitchinterval(GIL_SECONDS)  # as in the app, where one thread drafts while others index
     result = measure(models.load_text(args.preset), sizes)
     args.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     sys.stdout.write(shown(result) + "\n")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from heapq import heappop, heappush, heapreplace
 from typing import NamedTuple, Protocol
 
 from sssd_demo.sssd.constants import Settings
@@ -78,6 +78,7 @@ def blend(
     estimates: list[_Estimate] = []
     heap: list[tuple[float, int, int, int, _Estimate, int, Sequence[Evidence]]] = []
     pushed = 0
+    best: list[float] = []  # of all that was proposed, the probabilities that the tree has room for, smallest first
 
     def propose(
         probability: float, depth: int, parent: int, recent: tuple[int, ...], known: Sequence[Evidence]
@@ -85,11 +86,18 @@ def blend(
         nonlocal pushed
         for token, estimate in _estimates(known, recall, recent, settings).items():
             path = probability * estimate.probability
+            full = len(best) == s_q - 1
+            if full and path < best[0]:
+                continue  # trust only lowers it, and what stands below it is no more probable
             if trust is not None:
                 path *= min(1.0, trust.factor((estimate.source, estimate.match_length, depth == 1)))
             if path > settings.cutoff:
                 heappush(heap, (-path, -depth, pushed, token, estimate, parent, known))
                 pushed += 1
+                if not full:
+                    heappush(best, path)
+                elif path > best[0]:
+                    heapreplace(best, path)
 
     propose(1.0, 1, ROOT, recent, evidence)
     while heap and len(tokens) < s_q - 1:
