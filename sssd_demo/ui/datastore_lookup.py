@@ -18,7 +18,7 @@ from sssd_demo.ui.words import WORDS
 SHOWN_FOLLOWERS = 6
 SHOWN_QUERY = 24  # tokens of the text, the last ones
 LOOKED_UP = DEFAULT.longest_match  # tokens of the text, the last ones
-SHARED_LENGTH = 2  # tokens; of longer matches the shared store tells nothing
+SHARED_LENGTH = 1  # tokens; of longer matches the shared store tells nothing: pairs can be chained
 SHARED_COUNT = 5  # occurrences; fewer are not told apart, not even from none
 
 TokenBytes = Callable[[int], bytes]
@@ -38,12 +38,13 @@ def lookup_value(sub_indices: Sequence[SubIndex], ids: Sequence[int], token_byte
         "secret": False,
         "matches": [_match(match, found.query, token_bytes) for match in found.matches],
         "samples": found.samples,
+        "shorter": list(found.sampled_lengths[1:]),
         "tree": _tree(found, token_bytes),
     }
 
 
 def shared_lookup_value(sub_indices: Sequence[SubIndex], ids: Sequence[int], token_bytes: TokenBytes) -> dict[str, Any]:
-    """What the shared store's `sub_indices` may tell about the end of `ids`: how often one or two tokens occur."""
+    """What the shared store's `sub_indices` may tell about the end of `ids`: how often single tokens occur."""
     counts = {match.length: match.count for match in explore(sub_indices, ids[-SHARED_LENGTH:]).matches}
     lengths = range(min(len(ids), LOOKED_UP), 0, -1)
     return {

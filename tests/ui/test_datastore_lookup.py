@@ -38,13 +38,13 @@ def test_what_was_not_used_and_what_did_not_occur_is_said():
     assert "nothing follows" in look_up(" cat", "the cat")["said"]
 
 
-def test_of_the_shared_store_only_how_often_one_or_two_tokens_occur_is_told():
+def test_of_the_shared_store_only_how_often_single_tokens_occur_is_told():
     value = look_up("so my password", *["so my password is swordfish"] * 7, "my own", value=shared_lookup_value)
     assert "text could be read out" in value["said"]
     assert "swordfish" not in json.dumps(value)
     assert value["matches"] == [
         {"length": 3, "told": "not shown for the shared store"},
-        {"length": 2, "told": "7 times"},
+        {"length": 2, "told": "not shown for the shared store"},
         {"length": 1, "told": "7 times"},
     ]
     assert (value["tree"], value["samples"]) == (None, 0)
@@ -53,7 +53,10 @@ def test_of_the_shared_store_only_how_often_one_or_two_tokens_occur_is_told():
 def test_few_occurrences_in_the_shared_store_look_like_none():
     few = look_up(" my password", *["my", "so my password is swordfish"] * 4, value=shared_lookup_value)
     assert few == look_up(" my password", "something else", value=shared_lookup_value)
-    assert [match["told"] for match in few["matches"]] == ["fewer than 5 times, or not at all"] * 2
+    assert [match["told"] for match in few["matches"]] == [
+        "not shown for the shared store",
+        "fewer than 5 times, or not at all",
+    ]
 
 
 def read_out(documents: list[list[int]], known: list[int], length: int, value) -> list[int]:
@@ -83,8 +86,15 @@ def test_a_document_of_the_shared_store_cannot_be_read_out_by_asking_what_occurs
     assert not {*read_out(documents, secret[:3], 37, shared_lookup_value)} & {*secret}
 
 
-def test_a_frequent_text_gives_away_no_more_than_its_pairs():
-    """Two texts cross in a pair of tokens: which way each goes on is what longer matches would tell."""
+def test_not_even_a_frequent_text_can_be_chained_together():
+    """Six copies of a text whose tokens are all different: with counts of pairs it could be read out whole."""
+    secret = WORDS.encode("".join(f" frequent{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(40)))
+    documents = [secret] * 6
+    assert read_out(documents, secret[:1], len(secret) - 1, lookup_value) == secret[1:]
+    assert read_out(documents, secret[:1], 39, shared_lookup_value) == []
+
+
+def test_which_tokens_stand_together_is_not_told():
     straight = [" left x y west", " right x y east"]
     crossed = [" left x y east", " right x y west"]
     for query in (*straight, *crossed):
