@@ -15,6 +15,7 @@ VERIFIED_TOKENS = 8  # tokens in one pass of the target while speculating, for t
 _WEIGHTS = 2**24  # about what the last cache holds, since decoding reads each weight once a pass
 _SECONDS = 0.2
 _MOST_TURNS = 10
+_CLEARLY = 2.0  # so many times slower, bfloat16 is computed by something else than this CPU's own instructions
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,9 @@ def choose_dtype(
     """The format to compute in: `asked`, or for "auto" what suits the device.
 
     On a CPU, products of the model's own MLP shape [8, hidden] · [hidden, intermediate] are timed for a
-    fraction of a second by `clock` (seconds): bfloat16 is fast only where the CPU computes in it. On a GPU, bfloat16 if
-    it has it. Raises `UserError` for an unknown format.
+    fraction of a second by `clock` (seconds): bfloat16 is fast only where the CPU computes in it, and elsewhere many
+    times slower; between the two, it takes half the memory. On a GPU, bfloat16 if it has it. Raises `UserError` for an
+    unknown format.
     """
     if asked != "auto":
         if asked not in DTYPES:
@@ -49,13 +51,13 @@ def choose_dtype(
     if device.type != "cpu":
         return DtypeChoice("float32", f"nothing was measured for {device.type}")
     single, half = _seconds((torch.float32, torch.bfloat16), hidden_size, intermediate_size, clock)
-    ratio = single / half
-    if ratio > 1.0:
-        faster, other = "bfloat16", "float32"
+    # Other programs disturb the measurement, and the format must not change from one start to the next for that.
+    if half <= _CLEARLY * single:
+        chosen, other, ratio = "bfloat16", "float32", single / half
     else:
-        faster, other, ratio = "float32", "bfloat16", 1.0 / ratio
-    measured = f"{faster} is {ratio:.1f} times as fast as {other} for {VERIFIED_TOKENS} tokens on this CPU"
-    return DtypeChoice(faster, measured)
+        chosen, other, ratio = "float32", "bfloat16", half / single
+    measured = f"{chosen} is {ratio:.1f} times as fast as {other} for {VERIFIED_TOKENS} tokens on this CPU"
+    return DtypeChoice(chosen, measured)
 
 
 def _seconds(
