@@ -7,12 +7,14 @@
     const main = h("dl", { class: "fg-main" });
     const verdict = h("p", { class: "fg-verdict" });
     const counts = h("p", { class: "fg-counts" });
-    element.replaceChildren(main, h("div", { class: "fg-words" }, verdict, counts));
+    const badge = h("span", { class: "av-badge" }, window.sssdDemo.words["view.recorded"]);
+    element.replaceChildren(badge, main, h("div", { class: "fg-words" }, verdict, counts));
 
     function render() {
       const value = props.value;
       element.hidden = !value;
       if (!value) return;
+      badge.hidden = !value.recorded;
       main.replaceChildren(...value.main.map(([number, label]) => h("div", {}, h("dd", {}, number), h("dt", {}, label))));
       verdict.textContent = value.verdict;
       counts.textContent = value.counts;

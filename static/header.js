@@ -18,11 +18,17 @@
     const help = h("button", {
       type: "button", class: "av-button fh-help", "aria-label": words["head.help"], title: words["head.help"],
       "aria-controls": "about", "aria-expanded": "false",
-      onclick: () => {
-        about.hidden = !about.hidden;
-        help.setAttribute("aria-expanded", String(!about.hidden));
-      },
+      onclick: () => open(about.hidden),
     }, "?");
+    const open = (wanted) => {
+      about.hidden = !wanted;
+      help.setAttribute("aria-expanded", String(wanted));
+    };
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || about.hidden) return;
+      open(false);
+      help.focus();
+    });
     about.hidden = true;
     element.replaceChildren(
       h("div", { class: "fh-name" }, h("strong", {}, words["head.name"]), h("span", {}, words["head.tagline"])),

@@ -41,6 +41,12 @@
     return group;
   }
 
+  // The one the bars stand on, and one between the prompt's bar and the others.
+  const lines = (width, place) => [
+    s("line", { class: "rs-line", x1: 0, x2: width, y1: place.line + 0.5, y2: place.line + 0.5 }),
+    s("line", { class: "rs-apart", x1: place.step + 2.5, x2: place.step + 2.5, y1: 0, y2: place.height }),
+  ];
+
   // `on.open(index)` is called for a click or an arrow key.
   window.sssdDemo.roundStrip = (words, summary, on) => {
     const svg = s("svg", { class: "rs-svg", "aria-hidden": "true" });
@@ -87,8 +93,7 @@
         svg.setAttribute("height", Math.max(24, place.height));
         svg.replaceChildren(
           ...rounds.map((round) => bar(round, place, summary)),
-          s("line", { class: "rs-line", x1: 0, x2: width, y1: place.line + 0.5, y2: place.line + 0.5 }),
-          s("line", { class: "rs-apart", x1: place.step + 2.5, x2: place.step + 2.5, y1: 0, y2: place.height }),
+          ...(shown ? lines(width, place) : []),
         );
         element.setAttribute("aria-valuemax", Math.max(0, shown - 1));
         if (atEnd) element.scrollLeft = element.scrollWidth;

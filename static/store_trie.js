@@ -1,6 +1,6 @@
 // The tree that the samples of a lookup make, in the look of a draft tree; a node's number counts its samples.
 (() => {
-  const { h, s, fill, roving, visible, ROOT } = window.sssdDemo;
+  const { h, s, fill, roving, moreCue, visible, ROOT } = window.sssdDemo;
   const CHARACTER = 7.3;
   const ROW = 32;
   const BOX = 23;
@@ -56,7 +56,10 @@
   window.sssdDemo.storeTrie = (words) => {
     const svg = s("svg", { class: "dt-svg", role: "listbox", "aria-label": words["store.view.trie"] });
     const hint = h("p", { class: "sl-hint" });
-    const element = h("div", { class: "sl-trie" }, h("h4", {}, words["store.view.trie"]), hint, h("div", { class: "sl-scroll" }, svg));
+    const shorter = h("p", { class: "sl-hint" });
+    const scroll = h("div", { class: "sl-scroll" }, svg);
+    const { frame, check } = moreCue(words, scroll, "sl-frame");
+    const element = h("div", { class: "sl-trie" }, h("h4", {}, words["store.view.trie"]), shorter, hint, frame);
     roving(svg, () => [...svg.querySelectorAll(".dt-node")], () => {});
     return {
       element,
@@ -64,7 +67,9 @@
         svg.replaceChildren();
         const key = value.secret ? "store.view.trie_hidden" : value.tree ? "store.view.trie_hint" : "store.view.trie_none";
         hint.textContent = fill(words[key], { n: value.samples });
-        svg.parentElement.hidden = !value.tree;
+        const ending = (length) => value.query.pieces.slice(-length).map(visible).join("");
+        shorter.textContent = value.shorter?.length ? fill(words["store.view.trie_shorter"], { list: value.shorter.map(ending).join(", ") }) : "";
+        frame.hidden = !value.tree;
         if (!value.tree) return;
         const { all, width, height } = layout(value.tree);
         svg.setAttribute("width", width);
@@ -72,6 +77,8 @@
         for (const item of all) svg.append(...item.children.map((child) => edge(item, child)));
         svg.append(...all.map(box));
         svg.querySelector(".dt-node").setAttribute("tabindex", "0");
+        scroll.scrollTop = scroll.scrollLeft = 0;
+        check();
       },
     };
   };

@@ -74,6 +74,7 @@ class Exploration:
     matches: tuple[Match, ...]  # for every length, longest first; those that do not occur have a count of 0
     samples: int  # continuations that a draft would take, occurrences of several lengths together
     branches: tuple[Branch, ...]
+    sampled_lengths: tuple[int, ...] = ()  # of the matches that the samples are from, longest first
 
     @property
     def longest(self) -> Match | None:
@@ -88,7 +89,10 @@ def explore(
     query = tuple(ids[-settings.longest_match :])
     matches = tuple(_match(sub_indices, query[-length:]) for length in range(len(query), 0, -1))
     root = look_up(sub_indices, query, s_q, settings) if query else None
-    return Exploration(query, matches, root.count if root else 0, _branches(root) if root else ())
+    if root is None:
+        return Exploration(query, matches, 0, ())
+    lengths = tuple(node.match_length for node in reversed(root.by_match_length()))
+    return Exploration(query, matches, root.count, _branches(root), lengths)
 
 
 def _match(sub_indices: Sequence[SubIndex], query: tuple[int, ...]) -> Match:

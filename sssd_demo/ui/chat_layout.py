@@ -10,7 +10,7 @@ from sssd_demo.trace import Trace
 from sssd_demo.ui.answer_payload import AnswerPayload
 from sssd_demo.ui.components import answer_view, figures_strip, notice
 from sssd_demo.ui.figures import figures
-from sssd_demo.ui.settings_panel import SettingsPanel, first_row, more, text_controls, text_title
+from sssd_demo.ui.settings_panel import SettingsPanel, first_row, more, own_store_text, text_controls, text_title
 from sssd_demo.ui.words import WORDS
 
 EXAMPLES = ("sentence", "paragraph", "code", "poem", "loses")
@@ -35,6 +35,7 @@ class ChatLayout:
     remember: gr.Checkbox
     text: gr.Accordion  # where the visitor's text goes; its title says so
     forget: gr.Button
+    own_store: gr.Markdown  # says that the page's own store is drawn from too
     model: gr.Dropdown
     trace_text: gr.Textbox  # never seen: carries a trace to the browser, which saves it
 
@@ -70,6 +71,7 @@ def build(recorded: Trace | None, models: list[str]) -> ChatLayout:
             with gr.Column(elem_id="controls"):
                 with gr.Row(elem_id="settings-row"):
                     method, s_q, store = first_row()
+                own_store = gr.Markdown(own_store_text(0), elem_id="own-store")
                 with gr.Row(elem_id="chat-buttons"):
                     new = gr.Button(WORDS["chat.new"], size="sm", min_width=80, elem_id="new-chat")
                     undo = gr.Button(WORDS["chat.undo"], size="sm", min_width=70, visible=False, elem_id="undo")
@@ -82,7 +84,7 @@ def build(recorded: Trace | None, models: list[str]) -> ChatLayout:
                     model = _model_choice(models)
             with gr.Accordion(text_title(remember=True, share=False), open=False, elem_id="text") as text:
                 remember, share = text_controls()
-                forget = gr.Button(WORDS["text.forget"], size="sm", elem_id="forget")
+                forget = gr.Button(WORDS["store.fill.clear"], size="sm", elem_id="forget")
                 gr.Markdown(WORDS["text.rest"], elem_id="privacy")
         with gr.Column(scale=8, min_width=330, elem_id="chat-right"):
             shown = AnswerPayload(recorded, recorded=True).update(recorded) if recorded else None
@@ -103,6 +105,7 @@ def build(recorded: Trace | None, models: list[str]) -> ChatLayout:
         remember=remember,
         text=text,
         forget=forget,
+        own_store=own_store,
         model=model,
         trace_text=gr.Textbox(visible=False),
     )

@@ -22,10 +22,11 @@ from sssd_demo.ui.chat_turn import KEEP, Page
 from sssd_demo.ui.conversation import History, text_of
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.sessions import Session, Sessions
-from sssd_demo.ui.settings_panel import settings_from, text_title
+from sssd_demo.ui.settings_panel import own_store_text, settings_from, text_title
 from sssd_demo.ui.words import WORDS
 
 ENGINE = "engine"  # the concurrency group of all that is answered by the model
+SEARCHABLE_WITHIN = 0.5  # seconds that are waited for an answer's end to be counted in the page's own store
 TRACE_NAME = "sssd_demo_trace.json"
 
 _QUIET: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
@@ -34,7 +35,14 @@ _UNCHANGED = [gr.skip()] * 8  # one for each part of the page
 
 
 def chat_tab(
-    demo: gr.Blocks, host: ServiceHost, sessions: Sessions, *, capacity: int, recorded: Trace | None, models: list[str]
+    demo: gr.Blocks,
+    tab: gr.Tab,
+    host: ServiceHost,
+    sessions: Sessions,
+    *,
+    capacity: int,
+    recorded: Trace | None,
+    models: list[str],
 ) -> ChatLayout:
     """Build the tab inside the current block of `demo`. `capacity` answers are written at the same time."""
     layout = build(recorded, models)
@@ -52,6 +60,13 @@ def chat_tab(
         **_AT_ONCE,
     }
 
+    own_store: dict[str, Any] = {
+        "fn": handlers.own_store,
+        "inputs": [layout.remember],
+        "outputs": [layout.own_store],
+        **_AT_ONCE,
+    }
+
     def write_answer(begun: Any) -> Any:
         """Once the message stands in the conversation: keep it, and follow its answer. Returns the latter event."""
         begun.then(**keep)
@@ -63,7 +78,9 @@ def chat_tab(
             concurrency_limit=capacity,
             **_QUIET,
         )
-        following.then(handlers.end, None, page, **_AT_ONCE).then(**keep)
+        ended = following.then(handlers.end, None, page, **_AT_ONCE)
+        ended.then(**keep)
+        ended.then(**own_store)
         return following
 
     typed = [layout.message, layout.chatbot]
@@ -86,7 +103,8 @@ def chat_tab(
         [layout.text],
         **_AT_ONCE,
     )
-    layout.forget.click(handlers.forget, None, [layout.notice], **_AT_ONCE)
+    layout.forget.click(handlers.forget, None, [layout.notice], **_AT_ONCE).then(**own_store)
+    gr.on([layout.remember.input, tab.select], **own_store)  # the other tab may have changed it
     layout.undo.click(handlers.undo, None, page, **_AT_ONCE).then(**keep)
     layout.chatbot.select(handlers.look_back, [layout.chatbot], page, **_AT_ONCE)
     layout.upload.upload(handlers.replay, [layout.upload], page, **_AT_ONCE)
@@ -155,6 +173,17 @@ class _Handlers:
     def forget(self, request: gr.Request) -> str:
         self._host.drop_store(self._session(request).id)
         return WORDS["notice.forgotten"]
+
+    def own_store(self, remember: bool, request: gr.Request) -> str:
+        """That the page's own store is drawn from too, and how large it is; nothing where it is not."""
+        service = self._host.service
+        if not remember:
+            return ""
+        if service is None:
+            return own_store_text(0)
+        store = service.session_store(request.session_hash or "")
+        store.wait(SEARCHABLE_WITHIN)
+        return own_store_text(store.state().tokens)
 
     def undo(self, request: gr.Request) -> list[Any]:
         return _drawn(chat_turn.undo(self._session(request)))

@@ -39,4 +39,7 @@ class StoreAccess:
 
     def own_map(self, page: str) -> dict[str, Any]:
         """The map of the page's own store; an empty one before the model is there."""
-        return map_value(self.own(page).state() if self.host.service else None)
+        if self.host.service is None:
+            return map_value(None)
+        store = self.own(page)
+        return map_value(store.state(), store.limits)

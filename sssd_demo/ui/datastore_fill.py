@@ -124,11 +124,19 @@ class FillJob:
         if not documents:
             return FillState("stopped", WORDS["store.fill.nothing"])
         self._sorting = True
+        before = self._store.state().dropped
         for document in documents:
             self._store.append(document)
         searchable = self._store.wait(SEARCHABLE_WITHIN)
-        said = WORDS["store.fill.done" if searchable else "store.fill.still_sorting"].format(
-            documents=documents_text(len(documents)), tokens=tokens_text(self._tokens), what=self._what
+        dropped = self._store.state().dropped - before
+        limits = self._store.limits
+        key = "still_sorting" if not searchable else "dropped" if dropped else "done"
+        said = WORDS[f"store.fill.{key}"].format(
+            documents=documents_text(len(documents)),
+            tokens=tokens_text(self._tokens),
+            what=self._what,
+            room=f"{limits.max_sub_indices * limits.max_tokens:,}",
+            dropped=documents_text(dropped),
         )
         return FillState(
             "done", said if whole else said + WORDS["store.fill.cut"].format(most=f"{self._most_tokens:,}")

@@ -12,6 +12,7 @@ from sssd_demo.errors import UserError
 from sssd_demo.text import Text
 from sssd_demo.ui.datastore_access import StoreAccess, page_of
 from sssd_demo.ui.datastore_fill import FillJob, FillJobs, Read, forget_files, pasted, standard_library, uploaded
+from sssd_demo.ui.datastore_layout import MINE
 from sssd_demo.ui.datastore_map import map_value
 from sssd_demo.ui.words import WORDS
 
@@ -40,19 +41,21 @@ class FillEvents:
         return self._begin(request, standard_library, WORDS["store.fill.the_stdlib"])
 
     def follow(self, request: gr.Request) -> Iterator[Drawn]:
+        """…and last the store to look something up in: the own one, once there is something new in it."""
         page = page_of(request)
         job = self._jobs.get(page)
         if job is None:  # it was refused, and the notice says why
-            yield _UNCHANGED
+            yield [*_UNCHANGED, gr.skip()]
             return
         for state in job.watch(SHOW_EVERY):
             if self._left(page, job):
                 return
-            yield [state.said, self._access.own_map(page), gr.update(interactive=not state.over)]
+            looked_into = gr.update(value=MINE) if state.phase == "done" else gr.skip()
+            yield [state.said, self._access.own_map(page), gr.update(interactive=not state.over), looked_into]
         if self._left(page, job) or self._access.host.service is None:
             return
         self._access.own(page).settle(SETTLED_WITHIN)  # merging goes on for a while
-        yield [gr.skip(), self._access.own_map(page), gr.skip()]
+        yield [gr.skip(), self._access.own_map(page), gr.skip(), gr.skip()]
 
     def _left(self, page: str, job: FillJob) -> bool:
         """Whether the page was closed; to ask for its store would make a new one."""

@@ -42,6 +42,10 @@ class LookupEvents:
         except UserError as error:
             return nothing(str(error))
 
+    def emptied(self, store: str | None) -> Any:
+        """The own store is empty now; what was found in it is no longer shown."""
+        return nothing(WORDS["store.look.empty_mine"]) if (store or MINE) == MINE else gr.skip()
+
     def given(self, text: str, store: str | None, request: gr.Request) -> tuple[str, dict[str, Any]]:
         """`text` into the box, and looked up."""
         return text, self.look_up(text, store, request)

@@ -27,14 +27,16 @@ _QUIET: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"
 _AT_ONCE: dict[str, Any] = {**_QUIET, "queue": False}
 
 
-def datastore_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost, sessions: Sessions) -> DatastoreLayout:
-    """Build the tab inside the current block of `demo`."""
+def datastore_tab(
+    demo: gr.Blocks, tab: gr.Tab, host: ServiceHost, sessions: Sessions, *, forget: gr.Button
+) -> DatastoreLayout:
+    """Build the tab inside the current block of `demo`. `forget` stands elsewhere and empties the own store too."""
     access, runs = StoreAccess(host), GrowthRuns()
     growth, lookup, fill = GrowthEvents(access, runs), LookupEvents(access, runs, sessions), FillEvents(access)
     layout = build(growth.idle(), experiments())
     _grow(layout, growth)
     _look(layout, lookup)
-    _fill(layout, fill)
+    _fill(layout, fill, lookup, forget)
     _offer(tab, layout, access)
     demo.unload(growth.leave)
     demo.unload(fill.leave)
@@ -72,12 +74,12 @@ def _look(layout: DatastoreLayout, events: LookupEvents) -> None:
         example.click(events.given, [example, layout.store], shown, **_AT_ONCE)
 
 
-def _fill(layout: DatastoreLayout, events: FillEvents) -> None:
+def _fill(layout: DatastoreLayout, events: FillEvents, lookup: LookupEvents, forget: gr.Button) -> None:
     filled = [layout.fill_notice, layout.mine, layout.cancel]
     follow: dict[str, Any] = {
         "fn": events.follow,
         "inputs": None,
-        "outputs": filled,
+        "outputs": [*filled, layout.store],
         "concurrency_id": "fill",
         "concurrency_limit": MOST_FILLING,
         **_QUIET,
@@ -86,7 +88,9 @@ def _fill(layout: DatastoreLayout, events: FillEvents) -> None:
     layout.files.upload(events.files, [layout.files], filled, **_AT_ONCE).then(**follow)
     layout.stdlib.click(events.stdlib, None, filled, **_AT_ONCE).then(**follow)
     layout.cancel.click(events.cancel, None, None, **_AT_ONCE)
-    layout.clear.click(events.clear, None, filled, **_AT_ONCE)
+    gr.on([layout.clear.click, forget.click], events.clear, None, filled, **_AT_ONCE).then(
+        lookup.emptied, [layout.store], [layout.lookup], **_AT_ONCE
+    )
 
 
 def _offer(tab: gr.Tab, layout: DatastoreLayout, access: StoreAccess) -> None:

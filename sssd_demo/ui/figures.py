@@ -39,7 +39,8 @@ def figures(trace: Trace, plain: Yardstick | None, *, recorded: bool = False) ->
 
     A recorded answer gets none: it may come from another machine.
 
-    `main` holds [value, label] pairs, `counts` one line, `verdict` one sentence once the answer has ended.
+    `recorded` says which it is, `main` holds [value, label] pairs, `counts` one line, `verdict` one sentence once
+    the answer has ended.
     """
     summary = summarise(trace)
     ratio = speed_ratio(summary, plain)
@@ -50,6 +51,7 @@ def figures(trace: Trace, plain: Yardstick | None, *, recorded: bool = False) ->
     if not recorded:
         main.append([_number(ratio, 2, "×"), _ratio_label(plain)])
     return {
+        "recorded": recorded,
         "main": main,
         "counts": _counts(summary),
         "verdict": verdict(trace, summary, ratio, _busier_than_at(trace, plain)) if trace.finish_reason else "",

@@ -35,10 +35,10 @@ def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
     with gr.Blocks(title=WORDS["title"], fill_width=True, analytics_enabled=False) as demo:
         head = header(head_value(host, sessions), elem_id="header")
         with gr.Tabs(elem_id="tabs"):
-            with gr.Tab(WORDS["tab.chat"], id="chat"):
-                chat = chat_tab(demo, host, sessions, capacity=MAX_ROWS, recorded=recorded_run(), models=models)
+            with gr.Tab(WORDS["tab.chat"], id="chat") as first:
+                chat = chat_tab(demo, first, host, sessions, capacity=MAX_ROWS, recorded=recorded_run(), models=models)
             with gr.Tab(WORDS["tab.store"], id="store") as store:
-                datastore_tab(demo, store, host, sessions)
+                datastore_tab(demo, store, host, sessions, forget=chat.forget)
         clock, waiting = gr.Timer(TICK), gr.Timer(TICK)
 
         def look() -> dict[str, Any]:

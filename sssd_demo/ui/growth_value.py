@@ -22,7 +22,7 @@ def growth_value(state: RunState | None, *, planned: int, longest: int) -> dict[
         return {
             "phase": "idle",
             "now": WORDS["store.now.idle"].format(planned=planned, longest=longest),
-            "counts": _counts(()),
+            "counts": counts(()),
             "verdict": "",
             "curve": _columns(()),
             "map": map_value(None),
@@ -30,7 +30,7 @@ def growth_value(state: RunState | None, *, planned: int, longest: int) -> dict[
     return {
         "phase": state.phase,
         "now": _now(state),
-        "counts": _counts(state.conversations, state.store.tokens, state.store.documents),
+        "counts": counts(state.conversations, state.store.tokens, state.store.documents),
         "verdict": verdict(state.conversations),
         "curve": _columns(state.conversations),
         "map": map_value(state.store, state.limits),
@@ -48,8 +48,11 @@ def verdict(conversations: tuple[Conversation, ...]) -> str:
         return ""
     gain = last.both - last.prompt_only
     key = "store.verdict.useless" if abs(gain) < SAME else "store.verdict.worth"
-    signed = f"{gain:+.2f}".replace("-", "\N{MINUS SIGN}")
-    return WORDS[key].format(window=WINDOW, both=last.both, prompt=last.prompt_only, gain=signed)
+    return WORDS[key].format(window=WINDOW, both=last.both, prompt=last.prompt_only, gain=_signed(gain))
+
+
+def _signed(gain: float) -> str:
+    return f"{gain:+.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _now(state: RunState) -> str:
@@ -68,7 +71,8 @@ def _now(state: RunState) -> str:
     )
 
 
-def _counts(conversations: tuple[Conversation, ...], tokens: int = 0, documents: int = 0) -> list[list[str]]:
+def counts(conversations: tuple[Conversation, ...], tokens: int = 0, documents: int = 0) -> list[list[str]]:
+    """[figure, label] pairs of `conversations`, for a store that holds `tokens` and `documents`."""
     both = [conversation.both for conversation in conversations]
     drafting = [conversation.draft_ms for conversation in conversations if conversation.draft_ms is not None]
     window = drafting[-WINDOW:]
@@ -79,7 +83,15 @@ def _counts(conversations: tuple[Conversation, ...], tokens: int = 0, documents:
         [_number(sum(window) / len(window) if window else None), WORDS["store.count.draft"]],
         [_number(total(both[-WINDOW:]).per_forward), WORDS["store.count.window"].format(n=WINDOW)],
         [_number(total(both).per_forward), WORDS["store.count.all"]],
+        [_adds(conversations), WORDS["store.count.adds"].format(n=WINDOW)],
     ]
+
+
+def _adds(conversations: tuple[Conversation, ...]) -> str:
+    last = curve(conversations)[-1] if conversations else None
+    if last is None or last.both is None or last.prompt_only is None:
+        return WORDS["figure.none"]
+    return _signed(last.both - last.prompt_only)
 
 
 def _number(value: float | None) -> str:

@@ -11,6 +11,7 @@ from sssd_demo.errors import UserError
 from sssd_demo.request import MAX_S_Q, RULES, Length
 from sssd_demo.sampling import MAX_TEMPERATURE, MAX_TOP_K
 from sssd_demo.service import Service, Settings
+from sssd_demo.ui.datastore_map import tokens_text
 from sssd_demo.ui.words import WORDS
 
 LONGEST_ANSWER = 1024  # tokens; what one visitor may ask of a shared machine
@@ -96,6 +97,11 @@ def text_controls() -> tuple[gr.Checkbox, gr.Checkbox]:
         gr.Checkbox(True, label=WORDS["text.remember"], info=WORDS["text.remember_hint"], elem_id="remember"),
         gr.Checkbox(False, label=WORDS["text.share"], info=WORDS["text.share_hint"], elem_id="share"),
     )
+
+
+def own_store_text(tokens: int) -> str:
+    """What stands beside the choice of a datastore while the page's own one, of so many `tokens`, is used too."""
+    return WORDS["set.own_store"].format(tokens=tokens_text(tokens))
 
 
 def text_title(remember: bool, share: bool) -> str:

@@ -165,14 +165,13 @@ WORDS = {
     ),
     "text.share": "also draw from and add to the store shared by all visitors",
     "text.share_hint": (
-        "Adds the model's answers to you, which may repeat what you wrote. The text is never shown. A guess from it"
-        " appears only where the model writes the same itself; so whoever writes the same beginning may get the same"
-        " continuation sooner, and see that it came from a store: that is what sharing does. It is kept on disk and"
-        " cannot be taken back."
+        "Kept on disk for all visitors; cannot be taken back. What is kept are the model's answers to you, which may"
+        " repeat what you wrote. Their text is never shown. A guess from it appears only where the model writes the"
+        " same itself; so whoever writes the same beginning may get the same continuation sooner, and see that it came"
+        " from a store: that is what sharing does."
     ),
-    "text.forget": "Forget what this page remembers",
     "text.rest": (
-        "The conversation itself is kept in this browser tab. Stores chosen under “datastore” are only read, and"
+        "The conversation itself is kept in this browser tab. Stores chosen under “extra datastore” are only read, and"
         " programs that ask through the endpoint add nothing to any store."
     ),
     # refusals and notices
@@ -193,7 +192,7 @@ WORDS = {
     "notice.waiting": "Waiting for a free place …",
     "notice.stopped_waiting": "Stopped before it began; your message is back in the box.",
     "notice.removed": "Answered anew; {n} later messages were taken away.",
-    "notice.forgotten": "Forgotten: what earlier answers taught this page's store is gone.",
+    "notice.forgotten": "Everything in this page's own store is gone, pasted text and files too.",
     "notice.trace_gone": "The tokens of that answer are no longer kept here.",
     "notice.replay": "Replaying {name}: recorded on {device}, {date}.",
     # settings
@@ -202,7 +201,8 @@ WORDS = {
     "set.s_q.auto": "auto",
     "set.s_q.knee": "knee",
     "set.s_q.roofline": "roofline",
-    "set.store": "datastore",
+    "set.store": "extra datastore",
+    "set.own_store": "+ this page's own store ({tokens})",
     "set.store_none": "none",
     "set.model": "model",
     "set.model_hint": "changes it for everybody who has this app open; a new one may have to be fetched first",
@@ -257,7 +257,7 @@ WORDS = {
     "store.now.idle": "Nothing has run yet. Play asks {planned} prompts, at most {longest} tokens an answer.",
     "store.now.running": "Conversation {n} of {planned}: “{question}” · {tokens} tokens so far",
     "store.now.waiting": "Conversation {n} of {planned} waits for a free place: others are being answered.",
-    "store.now.pausing": "Pausing when this answer is finished …",
+    "store.now.pausing": "Pausing when this answer is finished … · {tokens} tokens so far",
     "store.now.paused": "Paused after {n} of {planned} conversations. The store is kept while this page is open.",
     "store.now.ended": "Finished: {n} of {planned} conversations.",
     "store.now.failed": "Stopped after {n} of {planned} conversations: {reason}",
@@ -272,6 +272,7 @@ WORDS = {
     "store.count.draft": "ms a draft, lookups included",
     "store.count.window": "tokens per forward, last {n}",
     "store.count.all": "tokens per forward, all",
+    "store.count.adds": "the store adds, last {n}",
     "store.verdict.early": (
         "Too early to tell: {n} of the {window} conversations that one point of the curve sums up."
     ),
@@ -348,7 +349,7 @@ WORDS = {
     "store.look.found": "“{text}” occurs {times}; most often followed by “{next}” ({count} of {of}).",
     "store.look.found_end": "“{text}” occurs {times}, each time at the end of a document: nothing follows.",
     "store.look.shared_why": (
-        "The shared store tells only how often one or two tokens occur: it holds text of others, and from counts of"
+        "The shared store tells only how often a single token occurs: it holds text of others, and from counts of"
         " longer matches, or of what follows, that text could be read out token by token."
     ),
     "store.look.shared_few": "fewer than {n} times, or not at all",
@@ -371,6 +372,7 @@ WORDS = {
     "store.view.place": "sub-index {i}, document {d}, token {t}",
     "store.view.trie": "The tree of guesses it makes",
     "store.view.trie_hint": "{n} samples, taken as for a draft; a number = how many of them go on like this",
+    "store.view.trie_shorter": "includes shorter matches: {list}",
     "store.view.trie_hidden": "Not shown: this store holds text of others.",
     "store.view.trie_none": "No guesses: nothing was found.",
     "store.view.look_nothing": "Write a few words above, or take the last ones of your chat.",
@@ -388,10 +390,14 @@ WORDS = {
     "store.fill.files_hint": "text, traces, recorded answers (.jsonl); up to {mb} MB together",
     "store.fill.stdlib": "Add Python's own library",
     "store.fill.cancel": "Cancel",
-    "store.fill.clear": "Empty my store",
+    "store.fill.clear": "Empty this page's own store",
     "store.fill.reading": "Reading {what}: {share:.0%} · {tokens} tokens so far",
     "store.fill.sorting": "Sorting {tokens} tokens; until then they cannot be found.",
     "store.fill.done": "Added {documents}, {tokens} from {what}; guesses in your chat can use them now.",
+    "store.fill.dropped": (
+        "Added {documents}, {tokens} from {what}. That is more than your store has room for, some {room} tokens, so"
+        " the oldest were dropped ({dropped}); guesses in your chat can use the rest now."
+    ),
     "store.fill.still_sorting": "Added {documents}, {tokens} from {what}; they can be found once they are sorted.",
     "store.fill.cut": " It was cut there: your store takes {most} tokens at a time.",
     "store.fill.cancelled": "Cancelled; nothing was added and your store is as it was.",

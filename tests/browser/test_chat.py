@@ -165,6 +165,8 @@ def test_the_help_says_what_this_is_and_where_the_model_comes_from(page: Page):
     page.get_by_role("button", name="What is this?").click()
     expect(page.locator(".fh-about")).to_contain_text("one token at a time")
     expect(page.locator(".fh-about")).to_contain_text("licence none")
+    page.keyboard.press("Escape")
+    expect(page.locator(".fh-about")).to_be_hidden()
 
 
 def test_the_whole_view_can_be_used_with_the_keyboard(page: Page):
@@ -455,13 +457,15 @@ def test_answers_are_remembered_on_this_page_unless_that_is_switched_off(page: P
     wait_for_answer(page)
     assert service.sessions[-1] == mine
     title = page.locator("#text > button")
+    expect(page.locator("#own-store")).to_contain_text("+ this page's own store")
     expect(title).to_contain_text("remembered on this page only")
     title.click()
     page.locator("#forget").click()
-    expect(page.locator(".notice")).to_contain_text("Forgotten")
+    expect(page.locator("#notice")).to_contain_text("store is gone, pasted text and files too")
     assert service.dropped[-1] == mine
     page.locator("#remember input").uncheck()
     expect(title).to_contain_text("not remembered, not shared")
+    expect(page.locator("#own-store")).to_be_hidden()
     ask(page, "the cat once more")
     wait_for_answer(page)
     assert service.sessions[-1] is None

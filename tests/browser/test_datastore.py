@@ -143,7 +143,7 @@ def test_of_the_shared_store_nothing_but_a_few_counts_is_shown(tab: Page, servic
     service.shared.append(service.words.encode("so my password is swordfish"))
     assert service.shared.wait(5)
     look_up(tab, " my password", "shared store")
-    expect(tab.locator(".sl-verdict")).to_contain_text("tells only how often one or two tokens occur")
+    expect(tab.locator(".sl-verdict")).to_contain_text("tells only how often a single token occurs")
     expect(tab.locator(".sl-level").first).to_contain_text("fewer than 5 times")
     expect(tab.locator(".sl-trie")).to_contain_text("Not shown")
     assert "swordfish" not in tab.content()
@@ -179,6 +179,24 @@ def test_text_goes_into_the_own_store_can_be_found_and_emptied(tab: Page, tmp_pa
     expect(tab.locator("#mine .sm-empty")).to_be_visible()
     tab.locator("#look-go").click()
     expect(tab.locator(".sl-verdict")).to_contain_text("Your store is empty")
+
+
+def test_forgetting_in_the_chat_clears_what_this_tab_shows_of_the_store(tab: Page):
+    tab.locator("#fill-text textarea").fill("a purple elephant dances")
+    tab.locator("#fill-add").click()
+    expect(tab.locator("#look-store input")).to_have_value("my own store")
+    expect(tab.locator("#mine .sm-notes")).to_contain_text("room for")
+    look_up(tab, " purple")
+    expect(tab.locator(".sl-verdict")).to_contain_text("followed by “ elephant”")
+    tab.get_by_role("tab", name="Chat").click()
+    expect(tab.locator("#own-store")).to_contain_text("(4 tokens)")
+    tab.locator("#text > button").click()
+    tab.locator("#forget").click()
+    expect(tab.locator("#own-store")).to_contain_text("(0 tokens)")
+    open_tab(tab)
+    expect(tab.locator(".sl-verdict")).to_contain_text("Your store is empty")
+    expect(tab.locator("#fill-notice")).not_to_contain_text("Added")
+    expect(tab.locator("#mine .sm-empty")).to_be_visible()
 
 
 def test_what_one_visitor_adds_no_other_can_find(tab: Page, browser: Browser, app: RunningApp):

@@ -108,3 +108,10 @@ def test_nothing_found_is_an_answer_too(ids):
     assert found.longest is None
     assert found.branches == ()
     assert explore((), ids).longest is None
+
+
+def test_it_is_said_which_lengths_the_samples_of_the_trie_are_from():
+    few = explore(store().sub_indices, [8, 1, 2, 3])
+    assert few.sampled_lengths == (3, 2, 1)
+    many = explore(store([[1, 2, 3]] * 100).sub_indices, [1, 2])
+    assert many.sampled_lengths == (2,)

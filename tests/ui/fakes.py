@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 from sssd_demo.errors import UserError
 from sssd_demo.roofline import Profile
 from sssd_demo.service import Service, Settings
+from sssd_demo.sssd.merging import Limits
 from sssd_demo.trace import EMPTY_VERIFIED_TREE, ROOT, Fate, Law, Round, Source, Trace, VerifiedTree
 from sssd_demo.ui.service_host import OpenService
 
@@ -237,6 +238,9 @@ class FakeService:
 
     def forget(self, conversation: str) -> None:
         self.forgotten.append(conversation)
+
+    def session_store(self, session: str, limits: Limits | None = None) -> Any:
+        return SimpleNamespace(wait=lambda seconds: True, state=lambda: SimpleNamespace(tokens=0))
 
     def drop_session(self, session: str) -> None:
         self.dropped.append(session)

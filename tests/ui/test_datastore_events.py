@@ -127,3 +127,19 @@ def test_a_page_that_leaves_while_text_is_added_leaves_no_store_behind(host: Ser
     service.drop_session("a")
     assert list(followed) == []
     assert service.session_stores == {}
+
+
+def test_what_was_found_in_a_store_goes_when_that_store_is_emptied(host: ServiceHost):
+    events = lookup(host)
+    assert events.emptied(MINE)["query"] is None
+    assert "Your store is empty" in events.emptied(MINE)["said"]
+    assert "query" not in events.emptied("base")  # it stays
+
+
+def test_after_text_was_added_one_looks_into_the_own_store(host: ServiceHost):
+    events = FillEvents(StoreAccess(host))
+    events.text("some words", request("a"))
+    chosen = [drawn[3] for drawn in events.follow(request("a")) if "value" in drawn[3]]
+    assert [choice["value"] for choice in chosen] == [MINE]
+    events.text("", request("a"))
+    assert not any("value" in drawn[3] for drawn in events.follow(request("a")))

@@ -9,6 +9,7 @@ import pytest
 
 from sssd_demo.errors import UserError
 from sssd_demo.sssd.live_store import LiveStore
+from sssd_demo.sssd.merging import Limits
 from sssd_demo.ui import datastore_fill
 from sssd_demo.ui.datastore_fill import FillJob, FillJobs, FillState, pasted, uploaded
 from tests.ui.store_fakes import StoreService
@@ -113,3 +114,11 @@ def test_nothing_to_add_and_a_fault_are_sentences(service, store):
         raise RuntimeError("/secret/path")
 
     assert "/secret" not in last(FillJob(store, fail, "x")).said
+
+
+def test_what_a_full_store_drops_is_said(service):
+    store = service.session_store("a small one", Limits(max_tokens=100, max_sub_indices=2))
+    said = last(FillJob(store, lambda progress, cancelled: [[1] * 90] * 12, "x")).said
+    dropped = store.state().dropped
+    assert dropped > 0
+    assert f"room for, some 200 tokens, so the oldest were dropped ({dropped} documents)" in said

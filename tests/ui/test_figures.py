@@ -89,3 +89,8 @@ def test_the_counts_are_the_division_that_gives_tokens_per_forward():
     assert f"{int(tokens) / int(forwards):.2f}" == shown["main"][0][0]
     begun = replace(COPIED, rounds=COPIED.rounds[:1], finish_reason=None)
     assert figures(begun, None)["counts"] == "first token after 90 ms"
+
+
+def test_figures_of_a_recorded_answer_say_so():
+    assert figures(COPIED, None, recorded=True)["recorded"]
+    assert not figures(COPIED, PLAIN)["recorded"]
