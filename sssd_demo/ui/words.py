@@ -202,7 +202,7 @@ WORDS = {
     "set.s_q.knee": "knee",
     "set.s_q.roofline": "roofline",
     "set.store": "extra datastore",
-    "set.own_store": "+ this page's own store ({tokens})",
+    "set.own_store": "\\+ this page's own store ({tokens})",  # Markdown: a plus alone would begin a list
     "set.store_none": "none",
     "set.model": "model",
     "set.model_hint": "changes it for everybody who has this app open; a new one may have to be fetched first",

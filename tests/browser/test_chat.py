@@ -360,7 +360,7 @@ def test_a_trace_is_saved_and_replayed(page: Page, tmp_path):
     expect(page.locator(".answer-view")).to_have_attribute("data-state", "empty")
     upload(page, path)
     expect(page.locator(".answer-view")).to_have_attribute("data-state", "recorded")
-    expect(page.locator(".av-badge")).to_have_text("recorded")
+    expect(page.locator(".answer-view .av-badge")).to_have_text("recorded")
     expect(page.locator(".av-caption")).to_contain_text("test bench, 2 threads")
     expect(page.locator(".ts-end").last).to_be_attached()
     assert token_text(page) == ANSWERS["cat"]
@@ -576,7 +576,8 @@ def test_the_recorded_run_plays_while_the_model_loads(browser: Browser, monkeypa
     page.goto(running.url)
     expect(page.locator(".frame-head")).to_have_attribute("data-state", "loading")
     expect(page.locator(".fh-text")).to_contain_text("fetching the weights")
-    expect(page.locator(".av-badge")).to_have_text("recorded")
+    expect(page.locator(".answer-view .av-badge")).to_have_text("recorded")
+    expect(page.locator(".figures .av-badge")).to_have_text("recorded")
     expect(page.locator(".ts-end")).to_be_attached()
     type_and_send(page, "hello")
     expect(page.locator(".notice")).to_contain_text("not ready yet")
