@@ -312,7 +312,7 @@ class Stopwatch:
         (0.01, 0.021, "float32", "float32 is 2.1 times as fast as bfloat16 for 8 tokens on this CPU"),
     ],
 )
-def test_bfloat16_is_left_only_where_it_is_clearly_slower_and_the_figures_are_said(monkeypatch, single, half, dtype, reason):
+def test_bfloat16_is_left_only_where_it_is_clearly_slower(monkeypatch, single, half, dtype, reason):
     clock = Stopwatch({torch.float32: single, torch.bfloat16: half})
     monkeypatch.setattr(torch.nn.functional, "linear", clock.linear)
     choice = choose_dtype("auto", torch.device("cpu"), 64, 128, clock)
