@@ -255,6 +255,8 @@ class Service:
                 raise UserError(EMPTY_PROMPT)
             prompt = self.text.encode_chat(messages)
             shown = tuple(dict(message) for message in messages)
+        if settings.s_q == "roofline" and self.profile.knee is None:
+            raise UserError("The roofline's length needs this machine's peaks; please measure them: sssd_demo probe.")
         names = []
         learners = []
         if settings.datastore:

@@ -128,6 +128,7 @@ class FillJob:
         for document in documents:
             self._store.append(document)
         searchable = self._store.wait(SEARCHABLE_WITHIN)
+        self._store.settle(SEARCHABLE_WITHIN)  # only merging pushes old documents out
         dropped = self._store.state().dropped - before
         limits = self._store.limits
         key = "still_sorting" if not searchable else "dropped" if dropped else "done"
