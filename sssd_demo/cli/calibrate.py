@@ -47,6 +47,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.sssd.constants import DEFAULT, FAITHFUL
     from sssd_demo.stores import Stores
 
+    if args.out and (args.out.is_dir() or not args.out.parent.is_dir()):
+        raise UserError(f"Cannot write {args.out}: it must be a file in a folder that is there.")
     store = Stores.usual().open(args.store)
     files = {"searched": args.search, "checked": args.check} | ({"report": args.report} if args.report else {})
     sets = {name: Material(_answers(path, args.limit), store) for name, path in files.items()}

@@ -9,7 +9,7 @@ import gradio as gr
 
 from sssd_demo.errors import UserError
 from sssd_demo.request import MAX_S_Q, RULES, Length
-from sssd_demo.sampling import MAX_TEMPERATURE, MAX_TOP_K
+from sssd_demo.sampling import MAX_TEMPERATURE
 from sssd_demo.service import Service, Settings
 from sssd_demo.ui.datastore_map import tokens_text
 from sssd_demo.ui.words import WORDS
@@ -78,15 +78,11 @@ def more() -> tuple[gr.Slider, gr.Number, gr.Slider, gr.Slider, gr.Number]:
         top_k = gr.Number(
             default.top_k,
             precision=0,
-            minimum=0,
-            maximum=MAX_TOP_K,
             label=WORDS["set.top_k"],
             info=WORDS["set.top_k_hint"],
             min_width=90,
         )
-        seed = gr.Number(
-            default.seed, precision=0, minimum=0, label=WORDS["set.seed"], info=WORDS["set.seed_hint"], min_width=90
-        )
+        seed = gr.Number(default.seed, precision=0, label=WORDS["set.seed"], info=WORDS["set.seed_hint"], min_width=90)
     max_tokens = gr.Slider(1, LONGEST_ANSWER, default.max_new_tokens, step=1, label=WORDS["set.max_tokens"])
     return temperature, top_k, top_p, max_tokens, seed
 

@@ -83,3 +83,10 @@ def test_a_store_that_knows_an_answer_is_refused(refusal, tmp_path):
 def test_sets_that_share_a_question_are_refused(refusal, tmp_path):
     file = tmp_path / "search.jsonl"
     assert "share a question" in refusal("calibrate", "--search", file, "--check", file, "--store", "known")
+
+
+def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(refusal, tmp_path, monkeypatch):
+    monkeypatch.setattr(calibration, "Calibration", None)
+    argv = ["calibrate", "--search", tmp_path / "search.jsonl", "--check", tmp_path / "check.jsonl", "--store", "known"]
+    assert "Cannot write" in refusal(*argv, "--out", tmp_path / "nowhere" / "x.json")
+    assert "Cannot write" in refusal(*argv, "--out", tmp_path)
