@@ -6,8 +6,12 @@ import logging
 import os
 import re
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from filelock import FileLock
 
 from sssd_demo.errors import UserError
 from sssd_demo.folders import data_folder
@@ -158,6 +162,23 @@ class Stores:
         with self._opening_shared:
             if self._shared is not None:
                 self._shared.close()
+
+    @contextmanager
+    def changing(self, name: str) -> Iterator[None]:
+        """Nobody else who asks likewise changes the store meanwhile; waits for whoever does.
+
+        Raises `UserError` if its folder cannot be written to.
+        """
+        lock = FileLock(self.path(name).with_suffix(".lock"))
+        try:
+            os.makedirs(self._folder, exist_ok=True)
+            lock.acquire()
+        except OSError as error:
+            raise UserError(f"The folder {self._folder} cannot be written to: {error.strerror or error}.") from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def save(self, name: str, datastore: Datastore) -> Path:
         """Keep `datastore` as `name`, in place of one that is there. Raises `UserError` if it cannot be written."""

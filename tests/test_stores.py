@@ -1,6 +1,8 @@
 """Stores by name: what is there, what may be called so, and which version is in use."""
 
 import logging
+import threading
+import time
 
 import pytest
 
@@ -149,3 +151,18 @@ def test_stores_of_another_tokenizer_and_damaged_ones_are_not_offered(stores, tm
     (tmp_path / "stores" / "broken.store").write_bytes(b"nothing")
     assert stores.names() == ["broken", "foreign", "one", "two"]
     assert stores.usable_names() == ["one", "two"]
+
+
+def test_two_who_add_to_one_store_do_so_one_after_the_other(stores):
+    def add():
+        with stores.changing("one"):
+            before = stores.open("one")
+            time.sleep(0.02)  # long enough for the other to read what will soon be old
+            stores.save("one", before.with_documents([[7, 8]], vocab_size=100))
+
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert stores.open("one").count([7, 8]) == 4

@@ -102,11 +102,11 @@ def add_to_store(args: argparse.Namespace) -> dict[str, Any]:
     stores.path(args.name)
     recycled = Recycled(most_places=None)
     before = Datastore((), text.fingerprint, token_dtype(text.vocab_size))
-    if args.name in stores.names():
-        if stores.is_shipped(args.name):
-            raise UserError(f"The datastore {args.name} comes with the project and cannot be added to.")
-        before = stores.open(args.name)
-    with _keeping(args.name):
+    if args.name in stores.names() and stores.is_shipped(args.name):
+        raise UserError(f"The datastore {args.name} comes with the project and cannot be added to.")
+    with _keeping(args.name), stores.changing(args.name):
+        if args.name in stores.names():
+            before = stores.open(args.name)
         after = before.with_documents(_documents(args.sources, text, recycled), vocab_size=text.vocab_size)
         if after.tokens == before.tokens:
             raise UserError(f"The sources hold no tokens, so there is nothing to add to {args.name}.")
