@@ -7,7 +7,9 @@ pairs, the command `generate` and the same question through `/chat`, each pair b
 
 * `app_over_command_line`: tokens per second of whole answers, prompt and waiting included. In the app the time runs
   from sending the question to receiving the last update, on the command line from the first forward to the last
-  token. Nothing that comes late, or all at once, can make it look faster.
+  token. Nothing that comes late, or all at once, can make it look faster. But the command is a fresh process, while the
+  app has answered before and still holds the template's keys and values, so this compares what a user waits for, not
+  the app's cost.
 * `engine_in_app_over_command_line`: tokens per second after the prompt by the rounds' own times on both sides, so only
   what the server's work beside it costs the engine.
 """

@@ -10,29 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush, heapreplace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from sssd_demo.sssd.constants import Settings
+from sssd_demo.sssd.node import POINT, Node
 from sssd_demo.sssd.trust import Trust
-from sssd_demo.trace import ROOT, DraftTree, Law, Source, Top
-
-POINT: Law = "point"  # a token that was looked up, not drawn from a distribution
+from sssd_demo.trace import ROOT, DraftTree, Source, Top
 
 # One or two tokens → what the target held likely after them, if it is remembered
 Recall = Callable[[tuple[int, ...]], Top | None]
-
-
-class Node(Protocol):
-    """A run of tokens that a source has seen, and how it went on."""
-
-    @property
-    def token(self) -> int: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def source(self) -> Source: ...
-    def best_children(self, cap: int) -> Sequence[Node]: ...
-    def child(self, token: int) -> Node | None: ...
 
 
 class Evidence(NamedTuple):  # made by the hundred in a draft, and so no dataclass

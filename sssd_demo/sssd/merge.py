@@ -5,25 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Protocol
 
-from sssd_demo.trace import EMPTY_TREE, ROOT, DraftTree, Law, Source
-
-POINT: Law = "point"  # a token that was looked up, not drawn from a distribution
-
-
-class Node(Protocol):
-    """A token that a source proposes, below those that it proposes before it."""
-
-    @property
-    def token(self) -> int: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def source(self) -> Source: ...
-    @property
-    def match_length(self) -> int: ...
-    def best_children(self, cap: int) -> Sequence[Node]: ...
+from sssd_demo.sssd.node import POINT, Node
+from sssd_demo.trace import EMPTY_TREE, ROOT, DraftTree
 
 
 @dataclass(frozen=True)
