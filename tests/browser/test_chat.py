@@ -304,7 +304,10 @@ def test_a_refused_message_stays_in_its_box(page: Page):
     expect(page.locator(".notice")).to_contain_text("empty")
 
 
-def test_a_message_sent_in_mid_answer_waits_in_its_box(page: Page, service: FakeService):
+def test_a_message_sent_in_mid_answer_waits_in_its_box(
+    page: Page, service: FakeService, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(service, "delay", 1.0)  # a round; the answer must not end before the second message
     ask(page, "a long one")
     expect(page.locator(".ts-round").nth(2)).to_be_attached()
     asked = len(service.asked)
