@@ -20,17 +20,18 @@ from typing import Any, TypeVar
 import torch
 
 from sssd_demo.acceptance import Acceptance
-from sssd_demo.coins import position_coin
+from sssd_demo.coins import Coins
 from sssd_demo.errors import UserError
 from sssd_demo.length import LengthPlanner
 from sssd_demo.request import Finished, Request
 from sssd_demo.rows import RowTable
+from sssd_demo.sampled_tree import SampledTree
 from sssd_demo.sampling import top_tokens
 from sssd_demo.speculators.protocol import Outcome, Sequence, Speculator
 from sssd_demo.stream import Stream
 from sssd_demo.target import PREFILL_CHUNK, Target
 from sssd_demo.trace import EMPTY_TREE, DraftTree, FinishReason, Round, Top
-from sssd_demo.verify import Verdict, cut, verify_point_mass
+from sssd_demo.verify import Case, Verdict, cut, verify
 
 logger = logging.getLogger(__name__)
 _CANCELLED_UNREAD = Finished("cancelled", prefill_forwards=0, reused_tokens=0)  # ended before its prompt was read
@@ -240,9 +241,17 @@ class Engine:
             stream.put(Finished("cancelled", forwards, reused))
             return
         self._sequences += 1
-        sequence = Sequence(self._sequences, [*request.prompt], len(request.prompt), 1, request.stores)
+        sequence = Sequence(
+            self._sequences,
+            [*request.prompt],
+            len(request.prompt),
+            s_q=1,
+            stores=request.stores,
+            sampling=request.sampling,
+            drafting=request.drafting,
+        )
         running = _Running(request, stream, sequence, Finished("length", forwards, reused))
-        judged = self._judge(running, EMPTY_TREE, logits[None])
+        (judged,) = self._judge([running], [EMPTY_TREE], logits[None, None])
         self._emit(running, judged, (started, started, self._clock()), batch=1)
         self._speculators[request.method].begin(sequence)
         self._running.append(running)
@@ -265,7 +274,7 @@ class Engine:
         trees = self._draft(batch)
         drafted = self._clock()
         logits = self._target.forward([running.sequence.tokens[-1] for running in batch], trees)
-        judged = [self._judge(*each) for each in zip(batch, trees, logits, strict=True)]
+        judged = self._judge(batch, trees, logits)
         self._target.cache.keep_paths([each.verdict.path for each in judged])
         ended = self._clock()
         for running, each in zip(batch, judged, strict=True):
@@ -282,15 +291,22 @@ class Engine:
             most = self.lengths.most(running.request.s_q, len(batch), context, running.sequence.s_q)
             running.sequence.s_q = min(most, running.remaining)
         trees = self._propose(batch)
-        free = {at: tree for at, tree in enumerate(trees) if batch[at].request.s_q == "auto"}
+        for running, tree in zip(batch, trees, strict=True):
+            if running.request.s_q == "auto":
+                running.sequence.s_q = 1 + len(tree)
+        # A sampled tree stays whole: which tokens to drop would depend on what was drawn, and that changes the law.
+        free = {
+            at: tree
+            for at, tree in enumerate(trees)
+            if batch[at].request.s_q == "auto" and not isinstance(tree, SampledTree)
+        }
         if any(free.values()):
             expected = [batch[at].acceptance.expected(tree.probs) for at, tree in free.items()]
             fixed = [running.sequence.s_q for at, running in enumerate(batch) if at not in free]
             s_q = self.lengths.best(expected, fixed, context)
             for at, tree in free.items():
                 trees[at] = tree.first(s_q - 1)
-        for at in free:
-            batch[at].sequence.s_q = 1 + len(trees[at])
+                batch[at].sequence.s_q = 1 + len(trees[at])
         return trees
 
     def _propose(self, batch: list[_Running]) -> list[DraftTree]:
@@ -304,22 +320,28 @@ class Engine:
                 trees[sequence.id] = tree
         return [trees[running.sequence.id] for running in batch]
 
-    def _judge(self, running: _Running, tree: DraftTree, logits: torch.Tensor) -> _Judged:
-        """Verify one sequence's tree by its rows of `logits` [Q, V], and cut what it commits at the answer's end."""
-        request = running.request
-        verdict = verify_point_mass(
-            tree,
-            logits[: 1 + len(tree)],
-            request.sampling,
-            position=len(running.sequence.tokens),
-            coin=partial(position_coin, request.sampling.seed),
-        )
-        verdict, committed = cut(verdict, running.remaining, request.end_tokens)
-        top: list[Top] = []
-        if request.keep_top or self._speculators[request.method].learns_from_top:
-            rows = [0, *(1 + node for node in verdict.path)][: len(committed)]
-            top = top_tokens(logits[rows])
-        return _Judged(verdict, committed, tuple(top))
+    def _judge(self, batch: list[_Running], trees: list[DraftTree], logits: torch.Tensor) -> list[_Judged]:
+        """Verify every tree by its rows of `logits` [B, Q, V], and cut what it commits at the answer's end."""
+        cases = [
+            Case(
+                tree,
+                running.request.sampling,
+                position=len(running.sequence.tokens),
+                coins=Coins(running.request.sampling.seed),
+                rule=running.request.drafting.rule,
+            )
+            for running, tree in zip(batch, trees, strict=True)
+        ]
+        judged = []
+        for running, verdict, rows in zip(batch, verify(cases, logits), logits, strict=True):
+            request = running.request
+            verdict, committed = cut(verdict, running.remaining, request.end_tokens)
+            top: list[Top] = []
+            if request.keep_top or self._speculators[request.method].learns_from_top:
+                kept = [0, *(1 + node for node in verdict.path)][: len(committed)]
+                top = top_tokens(rows[kept])
+            judged.append(_Judged(verdict, committed, tuple(top)))
+        return judged
 
     def _observe(self, batch: list[_Running], judged: list[_Judged]) -> None:
         outcomes: dict[str, list[Outcome]] = {}
@@ -356,6 +378,9 @@ class Engine:
                 bonus_prob=verdict.bonus_prob,
                 committed=committed,
                 top=judged.top if running.request.keep_top else (),
+                rule=verdict.rule,
+                decisions=verdict.decisions,
+                draw=verdict.draw,
             )
         )
         running.rounds += 1

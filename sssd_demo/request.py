@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from sssd_demo.errors import UserError
-from sssd_demo.sampling import Sampling
-from sssd_demo.trace import FinishReason
+from sssd_demo.sampling import MAX_TEMPERATURE, Sampling
+from sssd_demo.trace import AcceptanceRule, FinishReason
 
 # How many tokens the target processes of a sequence in a round, root included: a number, or a rule that finds one.
 # auto: what pays best, by measured times and running acceptance; knee: where the measured time of a forward bends;
@@ -15,10 +15,35 @@ from sssd_demo.trace import FinishReason
 Rule = Literal["auto", "knee", "roofline"]
 Length = int | Rule
 RULES: tuple[Rule, ...] = get_args(Rule)
+ACCEPTANCE_RULES: tuple[AcceptanceRule, ...] = get_args(AcceptanceRule)
 
 MAX_S_Q = 64
+MAX_K = 16
 MAX_NEW_TOKENS = 4096
 EMPTY_PROMPT = "The prompt is empty; please write something."
+
+
+@dataclass(frozen=True)
+class Drafting:
+    """How a draft model drafts, for the methods that have one. Raises `UserError` when a value is out of range.
+
+    `k` is the number of tokens it drafts in a row, "auto" what pays by measured times and past acceptance. The rule
+    shapes the draft: chain and block judge a chain, tree and traversal a small tree.
+    """
+
+    k: int | Literal["auto"] = "auto"
+    temperature: float | None = None  # None: the answer's own
+    rule: AcceptanceRule = "chain"
+
+    def __post_init__(self) -> None:
+        if self.k != "auto" and not (isinstance(self.k, int) and 1 <= self.k <= MAX_K):
+            raise UserError(f"The draft length K must be 1 to {MAX_K} tokens or auto, but is {self.k}.")
+        if self.rule not in ACCEPTANCE_RULES:
+            raise _unknown_rule(self.rule)
+        if self.temperature is not None and not 0.0 <= self.temperature <= MAX_TEMPERATURE:
+            raise UserError(
+                f"The draft's temperature must lie between 0 and {MAX_TEMPERATURE:g}, but is {self.temperature:g}."
+            )
 
 
 @dataclass(frozen=True)
@@ -36,6 +61,7 @@ class Request:
     stores: tuple[str, ...] = ()  # names of the datastores to draw from
     end_tokens: frozenset[int] = frozenset()
     conversation: str | None = None  # requests of one conversation reuse each other's KV
+    drafting: Drafting = Drafting()
     keep_top: bool = False  # rounds carry the target's most probable tokens at each position
 
     def __post_init__(self) -> None:
@@ -59,3 +85,9 @@ def check_lengths(max_new_tokens: int, s_q: Length) -> None:
         raise UserError(f"The answer's length must be 1 to {MAX_NEW_TOKENS} tokens, but is {max_new_tokens}.")
     if s_q not in RULES and not (isinstance(s_q, int) and 1 <= s_q <= MAX_S_Q):
         raise UserError(f"The speculation length s_q must be 1 to {MAX_S_Q} or {', '.join(RULES)}, but is {s_q}.")
+
+
+def _unknown_rule(name: str) -> UserError:
+    if name == "hierarchical":
+        return UserError("Hierarchical verification, made exact, is the rule called block; please choose block.")
+    return UserError(f"There is no acceptance rule called {name!r}; the rules are {', '.join(ACCEPTANCE_RULES)}.")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import psutil
 import torch
@@ -26,7 +27,7 @@ from sssd_demo.models import LoadedModel
 from sssd_demo.passing_thread import in_passing_thread
 from sssd_demo.peaks import with_peaks
 from sssd_demo.profile_file import ProfileKey, load_profile, save_profile
-from sssd_demo.request import EMPTY_PROMPT, Finished, Length, Request, check_lengths
+from sssd_demo.request import EMPTY_PROMPT, Drafting, Finished, Length, Request, check_lengths
 from sssd_demo.roofline import Profile, quick_probe
 from sssd_demo.sampling import Sampling
 from sssd_demo.speculators.registry import make_speculators
@@ -38,7 +39,7 @@ from sssd_demo.stores import Stores, default_folder, shipped_folder
 from sssd_demo.stream import Stream
 from sssd_demo.target import Target
 from sssd_demo.text import Text
-from sssd_demo.trace import Round, Trace
+from sssd_demo.trace import AcceptanceRule, Round, Trace
 
 logger = logging.getLogger(__name__)
 
@@ -70,10 +71,17 @@ class Settings:
     s_q: Length = "auto"
     datastore: str | None = None  # a store's name
     share: bool = False  # draw from the store of all visitors, and add the answer to it
+    k: int | Literal["auto"] = "auto"  # tokens that a draft model drafts in a row
+    rule: AcceptanceRule = "chain"  # by which drafts of a draft model are judged
+    draft_temperature: float | None = None  # of a draft model; None: the answer's own
 
     def __post_init__(self) -> None:
         check_lengths(self.max_new_tokens, self.s_q)
         self.sampling()
+        self.drafting()
+
+    def drafting(self) -> Drafting:
+        return Drafting(self.k, self.draft_temperature, self.rule)
 
     def sampling(self) -> Sampling:
         return Sampling(self.temperature, self.top_k, self.top_p, self.seed)
@@ -114,7 +122,8 @@ class Answer:
         for round_ in self._stream:
             if self._withhold:
                 round_ = round_.withholding("datastore")
-            ids = {*round_.tree.tokens, *round_.committed, round_.bonus}
+            held = {held.token for decision in round_.decisions for held in decision.held}
+            ids = {*round_.tree.tokens, *round_.committed, round_.bonus, *held}
             self.trace = self.trace.with_round(round_, _token_bytes(self._text, ids - self.trace.token_bytes.keys()))
             yield round_
         self.trace = replace(self.trace, finish_reason=self.finished.reason)
@@ -275,6 +284,7 @@ class Service:
             sampling=settings.sampling(),
             s_q=settings.s_q,
             stores=tuple(names),
+            drafting=settings.drafting(),
             end_tokens=self.text.end_tokens,
             conversation=conversation,
             keep_top=keep_top or bool(learners),

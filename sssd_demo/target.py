@@ -15,7 +15,7 @@ from transformers import PreTrainedModel
 from sssd_demo.kv_cache import CacheWindow, KVCache, kv_shape
 from sssd_demo.lean import ROW_BLOCK, make_lean
 from sssd_demo.request import MAX_S_Q
-from sssd_demo.trace import ROOT, DraftTree
+from sssd_demo.trace import DraftTree
 
 PREFILL_CHUNK = 256  # prompt tokens per forward: cancelling need not wait for a whole long prompt
 
@@ -113,7 +113,7 @@ def ancestry(tree: DraftTree, q: int) -> torch.Tensor:
     """Boolean [q, q]: entry (i, j) says whether position i sees position j (0 is the root, 1 + n is node n)."""
     sees = torch.eye(q, dtype=torch.bool)
     sees[:, 0] = True
-    if tree.parents == tuple(range(ROOT, len(tree) - 1)):  # a chain, and the empty tree: every node sees all before
+    if tree.is_chain():  # every node sees all before
         size = 1 + len(tree)
         sees[:size, :size] = torch.ones(size, size, dtype=torch.bool).tril()
         return sees

@@ -12,10 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-Law = Literal["point", "sampled"]
+# How a node's token came about: chosen without chance ("point"), or drawn from a law q, its siblings from the same q
+# ("sampled") or from what their earlier siblings had left of it ("distinct").
+Law = Literal["point", "sampled", "distinct"]
 Fate = Literal["accepted", "rejected", "ignored"]
 Source = Literal["prompt", "output", "datastore", "recycled", "model", "jacobi"]
 FinishReason = Literal["end_of_text", "length", "cancelled"]
+AcceptanceRule = Literal["chain", "block", "tree", "traversal"]  # see `rules.py`
 
 ROOT = -1  # the parent index of a tree's first tokens: the last committed token, which is not a node itself
 
@@ -30,7 +33,7 @@ class DraftTree:
 
     tokens: tuple[int, ...] = ()
     parents: tuple[int, ...] = ()
-    probs: tuple[float, ...] = ()  # the drafter's score, or q(x) where the law is "sampled"
+    probs: tuple[float, ...] = ()  # the drafter's score, or q(x) where the token was drawn
     laws: tuple[Law, ...] = ()
     sources: tuple[Source, ...] = ()
     match_lengths: tuple[int, ...] = ()  # tokens of context that matched; 0 where there was no lookup
@@ -44,6 +47,14 @@ class DraftTree:
         for parent in self.parents:
             depths.append(1 if parent == ROOT else depths[parent] + 1)
         return depths
+
+    def depth(self, node: int) -> int:
+        """The depth of one node; 0 for `ROOT`."""
+        return len(self.path_to(node))
+
+    def is_chain(self) -> bool:
+        """Whether every node has the one before it as its parent; true of the empty tree."""
+        return self.parents == tuple(range(ROOT, len(self) - 1))
 
     def children(self) -> dict[int, list[int]]:
         """Node index (or `ROOT`) → indices of its children, in tree order."""
@@ -87,7 +98,7 @@ class VerifiedTree(DraftTree):
     temperature 1 is kept; the decision was its argmax.
 
     `coins` holds the u in [0, 1) that was compared, or None where none was (greedy, or a node never tested).
-    A point-mass node was accepted iff u < p(x). See `verify.py` for how u is made.
+    A point-mass node was accepted iff u < p(x), a drawn one by its `Decision`. See `verify.py` for how u is made.
     """
 
     target_probs: tuple[float, ...] = ()
@@ -143,6 +154,46 @@ class SaguaroRound:
 
 
 @dataclass(frozen=True)
+class Held:
+    """One token of a vocabulary in a comparison of two laws: P(token), Q(token) and norm([weight · P − Q]+)(token)."""
+
+    token: int
+    p: float
+    q: float
+    residual: float
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision of a sampled verification with the numbers it rested on: accepted iff `coin` < `threshold`.
+
+    P is what was left of the target's law at the node's parent, Q the law the node's token x was drawn from, both as
+    they were when x was looked at; `rechecked.py` finds the threshold again from these numbers.
+    """
+
+    node: int
+    weight: float  # block and traversal: how likely the way to the parent is by p, as a share of q; else 1
+    p: float  # P(x)
+    q: float  # Q(x); 1 for a point mass
+    mass: float  # Σ [weight · P − Q]+, the share that a refusal leaves
+    threshold: float  # at most 1
+    coin: float
+    held: tuple[Held, ...] = ()  # the tokens that weigh most in P, Q or the residual
+
+
+@dataclass(frozen=True)
+class Draw:
+    """How the bonus was drawn: it owns the stretch [start, start + prob) of the law's cumulative sum, and held `coin`.
+
+    The law is p, or the residual of p where sampled drafts were refused.
+    """
+
+    coin: float
+    start: float
+    prob: float
+
+
+@dataclass(frozen=True)
 class Round:
     """One target forward for one sequence: what was drafted, what became of it, what was appended.
 
@@ -163,6 +214,9 @@ class Round:
     saguaro: SaguaroRound | None = None
     withheld: int = 0  # nodes of the tree that are not shown, since their text is not the visitor's to see
     top: tuple[Top, ...] = ()  # one for each committed token, where the request asked for it; not kept in trace files
+    rule: AcceptanceRule = "tree"
+    decisions: tuple[Decision, ...] = ()  # in the order in which they were made, where a draft was sampled
+    draw: Draw | None = None  # None in greedy decoding, and where the answer ended before the bonus
 
     def withholding(self, source: Source) -> Round:
         """This round without the nodes from `source` that were not accepted, nor what stands below such a node.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import asdict
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -28,7 +29,22 @@ from sssd_demo.json_checks import (
     whole,
     wrong,
 )
-from sssd_demo.trace import ROOT, Fate, FinishReason, Law, Round, SaguaroRound, Source, Span, Trace, VerifiedTree
+from sssd_demo.trace import (
+    ROOT,
+    AcceptanceRule,
+    Decision,
+    Draw,
+    Fate,
+    FinishReason,
+    Held,
+    Law,
+    Round,
+    SaguaroRound,
+    Source,
+    Span,
+    Trace,
+    VerifiedTree,
+)
 from sssd_demo.whole_file import write_whole
 
 VERSION = 1
@@ -133,6 +149,12 @@ def round_to_json(round_: Round) -> dict[str, Any]:
     }
     if round_.withheld:
         data["withheld"] = round_.withheld
+    if round_.rule != Round.rule:
+        data["rule"] = round_.rule
+    if round_.decisions:
+        data["decisions"] = [asdict(decision) for decision in round_.decisions]
+    if round_.draw is not None:
+        data["draw"] = asdict(round_.draw)
     if round_.saguaro is not None:
         data["saguaro"] = {
             "outcome": list(round_.saguaro.outcome),
@@ -167,6 +189,9 @@ def _round(value: Any, where: str) -> Round:
         committed=items(*entry("committed"), _token),
         saguaro=None if saguaro is None else _saguaro(saguaro, f"{where}.saguaro"),
         withheld=whole(data.get("withheld", 0), f"{where}.withheld"),
+        rule=one_of(data.get("rule", Round.rule), f"{where}.rule", get_args(AcceptanceRule)),
+        decisions=items(data.get("decisions", []), f"{where}.decisions", _decision),
+        draw=_draw(data["draw"], f"{where}.draw") if data.get("draw") is not None else None,
     )
 
 
@@ -194,6 +219,35 @@ def _tree(value: Any, where: str) -> VerifiedTree:
         if parent >= node:
             raise wrong(f"{where}.parents[{node}]", f"is {parent}, but parents must come before their children")
     return tree
+
+
+def _decision(value: Any, where: str) -> Decision:
+    data = mapping(value, where)
+
+    def entry(key: str) -> tuple[Any, str]:
+        return member(data, key, where), f"{where}.{key}"
+
+    return Decision(
+        node=whole(*entry("node")),
+        weight=_probability(*entry("weight")),
+        p=_probability(*entry("p")),
+        q=_probability(*entry("q")),
+        mass=_probability(*entry("mass")),
+        threshold=real(*entry("threshold"), low=0.0),
+        coin=real(*entry("coin"), low=0.0, high=1.0),
+        held=items(*entry("held"), _held),
+    )
+
+
+def _held(value: Any, where: str) -> Held:
+    data = mapping(value, where)
+    laws = {key: _probability(member(data, key, where), f"{where}.{key}") for key in ("p", "q", "residual")}
+    return Held(_token(member(data, "token", where), f"{where}.token"), **laws)
+
+
+def _draw(value: Any, where: str) -> Draw:
+    data = mapping(value, where)
+    return Draw(**{key: _probability(member(data, key, where), f"{where}.{key}") for key in ("coin", "start", "prob")})
 
 
 def _saguaro(value: Any, where: str) -> SaguaroRound:
@@ -268,6 +322,8 @@ def _check_round(round_: Round, position: int, last: bool) -> None:
     if len(tree) + round_.withheld > round_.s_q - 1:
         withheld = f" and {round_.withheld} withheld" if round_.withheld else ""
         raise wrong(f"{where}.tree", f"has {len(tree)} nodes{withheld}, more than s_q - 1 = {round_.s_q - 1}")
+    if any(decision.node >= len(tree) for decision in round_.decisions):
+        raise wrong(f"{where}.decisions", f"decide about a node that the tree of {len(tree)} nodes lacks")
     path = tree.accepted_path()
     if any(tree.parents[node] != parent for node, parent in zip(path, [ROOT, *path], strict=False)):
         raise wrong(f"{where}.tree.fates", "accepts nodes that are not one path from the root")
@@ -279,6 +335,7 @@ def _check_round(round_: Round, position: int, last: bool) -> None:
 
 def _check_bytes_known(trace: Trace) -> None:
     drafted = (token for round_ in trace.rounds for token in round_.tree.tokens)
-    for token in chain(trace.prompt, drafted, trace.token_ids()):
+    held = (held.token for round_ in trace.rounds for decision in round_.decisions for held in decision.held)
+    for token in chain(trace.prompt, drafted, held, trace.token_ids()):
         if token not in trace.token_bytes:
             raise wrong("token_bytes", f"lacks the bytes of token {token}")

@@ -1,128 +1,274 @@
-"""Acceptance: which drafted tokens stand, and which token the target adds. Nothing else.
+"""From a draft tree and the target's logits to a verdict: which drafted tokens stand, and which one the target adds.
 
-Point-mass trees (SSSD and every other n-gram method): at each node the target draws its own token y from p; if y
-is a child, descend, else y is the bonus. The candidates never influence the draw, so the output law is p's for
-any candidate set, duplicates included. Greedy decoding is the case of a one-hot p.
+The rules themselves are in `rules.py`. Here logits become laws, coins are tossed, and what was decided is written down
+so that it can be re-done by hand.
+
+Greedy decoding is the case of a one-hot p. Every rule then comes to the same: descend while the target's most likely
+token is a child. No coin is needed, nor is what the drafts were drawn from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import torch
+import torch.nn.functional as F
 
+from sssd_demo.rules import Comparison, Rule, block, number, top_down, traversal
+from sssd_demo.sampled_tree import SampledTree
 from sssd_demo.sampling import Sampling, distribution
-from sssd_demo.trace import ROOT, DraftTree, Fate, VerifiedTree
+from sssd_demo.trace import ROOT, AcceptanceRule, Decision, DraftTree, Draw, Fate, Held, VerifiedTree
+
+HELD = 4  # most likely tokens of each law that are kept of a test
+
+_RULES: dict[AcceptanceRule, Rule] = {"chain": top_down, "tree": top_down, "block": block, "traversal": traversal}
+
+
+class TargetCoins(Protocol):
+    """The coins that decide for one answer: see `coins.Coins`."""
+
+    def position(self, position: int) -> float:
+        """For drawing the token at `position` from the target's own law."""
+
+    def residual(self, position: int) -> float:
+        """For drawing it where sampled drafts were refused."""
+
+    def accept(self, root_position: int, node: int) -> float:
+        """For testing a sampled node."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One sequence's tree, to be judged.
+
+    `position` is the absolute index of the first token to be drawn, that is, the number of tokens up to and including
+    the root. `rule` is for trees whose nodes are all sampled; any other tree is judged top-down.
+    """
+
+    tree: DraftTree
+    sampling: Sampling
+    position: int
+    coins: TargetCoins
+    rule: AcceptanceRule = "tree"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The accepted path (node indices by depth), the bonus token with its probability, and the judged tree."""
+    """The accepted path (node indices by depth), the bonus token with its probability by p, and the judged tree."""
 
     path: tuple[int, ...]
     bonus: int
     bonus_prob: float
     tree: VerifiedTree
+    rule: AcceptanceRule = "tree"
+    decisions: tuple[Decision, ...] = ()
+    draw: Draw | None = None
 
 
-@dataclass(frozen=True)
-class _Draws:
-    """What the target chose at every row (0 is the root, 1 + i is node i), and how that bears on each node."""
+def verify(cases: Sequence[Case], logits: torch.Tensor) -> list[Verdict]:
+    """Judge a batch. `logits` [B, Q, V] are the target's: row 0 follows the root, row 1 + i node i, then padding.
 
-    chosen: list[int]  # token per row
-    chosen_probs: list[float]
-    node_probs: list[float]  # p(node's token | its parent)
-    node_coins: Sequence[float | None]  # the coin each node would be tested with
-
-
-def verify_point_mass(
-    tree: DraftTree, logits: torch.Tensor, sampling: Sampling, position: int, coin: Callable[[int], float]
-) -> Verdict:
-    """Judge one tree whose nodes are all point masses.
-
-    `logits` [1 + nodes, V] are the target's after the root and after each node. `position` is the absolute index
-    of the first token to be drawn, that is, the number of tokens up to and including the root. `coin(t)` in
-    [0, 1) decides the token at absolute position t; greedy settings ask for none.
+    Cases of the same sampling settings have their laws computed together. Raises `ValueError` for a tree that its rule
+    cannot judge.
     """
-    depths = [0, *tree.depths()]
-    parent_rows = torch.tensor([1 + parent for parent in tree.parents], dtype=torch.long, device=logits.device)
-    tokens = torch.tensor(tree.tokens, dtype=torch.long, device=logits.device)
-    if sampling.greedy:
-        draws = _greedy_draws(logits.float(), parent_rows, tokens)
-    else:
-        coins = [coin(position + depth) for depth in depths]
-        draws = _sampled_draws(distribution(logits, sampling), coins, parent_rows, tokens)
-    return _walk(tree, draws)
+    verdicts: dict[int, Verdict] = {}
+    groups: dict[Sampling, list[int]] = {}
+    for at, case in enumerate(cases):
+        groups.setdefault(replace(case.sampling, seed=0), []).append(at)
+    for sampling, members in groups.items():
+        rows = [logits[at, : 1 + len(cases[at].tree)] for at in members]
+        together = torch.cat(rows) if len(rows) > 1 else rows[0]
+        if sampling.greedy:
+            judged = _greedy([cases[at] for at in members], together)
+        else:
+            laws = distribution(together, sampling).split([len(row) for row in rows])
+            judged = [_sampled(cases[at], p) for at, p in zip(members, laws, strict=True)]
+        verdicts.update(zip(members, judged, strict=True))
+    return [verdicts[at] for at in range(len(cases))]
 
 
-def _greedy_draws(logits: torch.Tensor, parent_rows: torch.Tensor, tokens: torch.Tensor) -> _Draws:
+def _greedy(cases: Sequence[Case], logits: torch.Tensor) -> list[Verdict]:
+    """Every case has its 1 + nodes rows of `logits` [N, V], one after the other."""
+    logits = logits.float()
     best, chosen = logits.max(-1)
     normaliser = logits.logsumexp(-1)
-    node_logits = logits[parent_rows, tokens] - normaliser[parent_rows]
-    return _Draws(
-        chosen=chosen.tolist(),
-        chosen_probs=(best - normaliser).exp().tolist(),
-        node_probs=node_logits.exp().tolist(),
-        node_coins=[None] * len(tokens),
-    )
+    rows: list[int] = []  # of each node's parent
+    start = 0
+    for case in cases:
+        rows.extend(start + 1 + parent for parent in case.tree.parents)
+        start += 1 + len(case.tree)
+    tokens = [token for case in cases for token in case.tree.tokens]
+    at = torch.tensor(rows, dtype=torch.long, device=logits.device)
+    token_at = torch.tensor(tokens, dtype=torch.long, device=logits.device)
+    # Read back at once, as lists: a GPU is waited for once.
+    node_probs = iter((logits[at, token_at] - normaliser[at]).exp().tolist())
+    drawn = iter(zip(chosen.tolist(), (best - normaliser).exp().tolist(), strict=True))
+    return [
+        _descended(case, [next(drawn) for _ in range(1 + len(case.tree))], [next(node_probs) for _ in case.tree.tokens])
+        for case in cases
+    ]
 
 
-def _sampled_draws(p: torch.Tensor, coins: Sequence[float], parent_rows: torch.Tensor, tokens: torch.Tensor) -> _Draws:
-    """Draw at every row by inverse CDF.
-
-    Token x owns the stretch [F(x) − p(x), F(x)) of the cumulative law F. The coin a child x is tested with is the
-    row's coin measured from the start of that stretch, modulo 1: again uniform, and below p(x) exactly when the
-    draw is x. So "accept iff coin < p(x)" can be checked from the two numbers alone; both are shares of the row's
-    mass, which in float32 is only nearly 1.
-    """
-    p = p.double()
-    cumulative = p.cumsum(-1)
-    mass = cumulative[:, -1:]
-    drawn_at = torch.tensor(coins, dtype=torch.float64, device=p.device)[:, None] * mass
-    chosen = torch.searchsorted(cumulative, drawn_at, right=True)
-    starts = cumulative[parent_rows, tokens] - p[parent_rows, tokens]
-    node_coins = torch.remainder(drawn_at[parent_rows, 0] - starts, mass[parent_rows, 0]) / mass[parent_rows, 0]
-    return _Draws(
-        chosen=chosen[:, 0].tolist(),
-        chosen_probs=(p.gather(-1, chosen) / mass)[:, 0].tolist(),
-        node_probs=(p[parent_rows, tokens] / mass[parent_rows, 0]).tolist(),
-        node_coins=node_coins.tolist(),
-    )
-
-
-def _walk(tree: DraftTree, draws: _Draws) -> Verdict:
-    """Descend while the target's own choice is a child; siblings passed over and the last children are rejected."""
-    children = tree.children()
-    fates: list[Fate] = ["ignored"] * len(tree)
-    path: list[int] = []
-    node: int | None = ROOT
-    row = 0
-    while node is not None:
-        row = 1 + node
-        following = None
-        for child in children.get(node, []):
-            # A duplicate of the token already descended to is passed over like any other sibling.
-            if following is None and tree.tokens[child] == draws.chosen[row]:
-                following = child
-                path.append(child)
-                fates[child] = "accepted"
-            else:
-                fates[child] = "rejected"
-        node = following
+def _descended(case: Case, drawn: Sequence[tuple[int, float]], node_probs: Sequence[float]) -> Verdict:
+    """`drawn` holds the target's choice at every row and its probability, `node_probs` that of each node's token."""
+    tree = case.tree
+    path = _descend(tree, [token for token, _ in drawn])
+    bonus, bonus_prob = drawn[1 + path[-1] if path else 0]
     return Verdict(
         path=tuple(path),
-        bonus=draws.chosen[row],
-        bonus_prob=draws.chosen_probs[row],
+        bonus=bonus,
+        bonus_prob=bonus_prob,
         tree=VerifiedTree.of(
             tree,
-            target_probs=tuple(draws.node_probs),
-            coins=tuple(
-                coin if fate != "ignored" else None for coin, fate in zip(draws.node_coins, fates, strict=True)
-            ),
-            fates=tuple(fates),
+            target_probs=tuple(node_probs),
+            coins=(None,) * len(tree),
+            fates=_fates(tree, path, _children_of(tree, [ROOT, *path])),
         ),
+        rule=rule_of(case),
     )
+
+
+def _children_of(tree: DraftTree, nodes: Sequence[int]) -> set[int]:
+    return {child for child, parent in enumerate(tree.parents) if parent in nodes}
+
+
+def _descend(tree: DraftTree, chosen: Sequence[int]) -> list[int]:
+    """The path of nodes that hold what the target chose at each row."""
+    children = tree.children()
+    path: list[int] = []
+    node: int | None = ROOT
+    while node is not None:
+        row = 1 + node
+        node = next((child for child in children.get(node, []) if tree.tokens[child] == chosen[row]), None)
+        if node is not None:
+            path.append(node)
+    return path
+
+
+def _sampled(case: Case, p: torch.Tensor) -> Verdict:
+    """Judge by coins; `p` [1 + nodes, V] are the target's laws in float32."""
+    tree = case.tree
+    q = tree.q if isinstance(tree, SampledTree) else {}
+    rule = rule_of(case)
+    laws = _Laws(p)
+    choices = _Tosses(case)
+    wide = {row: _widened(law, p.shape[-1]).to(p.device, torch.float64) for row, law in q.items()}
+    path, bonus = _RULES[rule](tree, laws, wide, choices)
+    end = path[-1] if path else ROOT
+    tested = {decision.node: decision for decision in choices.decisions}
+    rows = torch.tensor([1 + parent for parent in tree.parents], dtype=torch.long, device=p.device)
+    tokens = torch.tensor(tree.tokens, dtype=torch.long, device=p.device)
+    mass = p.sum(-1, dtype=torch.float64)  # of a float32 law nearly 1
+    return Verdict(
+        path=tuple(path),
+        bonus=bonus,
+        bonus_prob=float(laws[1 + end][bonus]),
+        tree=VerifiedTree.of(
+            tree,
+            target_probs=tuple((p[rows, tokens].double() / mass[rows]).tolist()),
+            coins=tuple(tested[node].coin if node in tested else None for node in range(len(tree))),
+            fates=_fates(tree, path, tested),
+        ),
+        rule=rule,
+        decisions=tuple(choices.decisions) if q else (),
+        draw=choices.draws[end],
+    )
+
+
+def rule_of(case: Case) -> AcceptanceRule:
+    """The rule that judges this case. Raises `ValueError` for a tree that the rule cannot judge."""
+    tree = case.tree
+    if not len(tree) or "point" in tree.laws:
+        return "tree"
+    if case.rule in ("chain", "block") and not tree.is_chain():
+        raise ValueError(f"the rule {case.rule} judges chains only")
+    return case.rule
+
+
+class _Laws:
+    """p[row] in float64, with a mass of exactly 1, made when a rule asks for it: most rows of a tree never matter."""
+
+    def __init__(self, p: torch.Tensor) -> None:
+        self._p = p
+        self._made: dict[int, torch.Tensor] = {}
+
+    def __getitem__(self, row: int) -> torch.Tensor:
+        if row not in self._made:
+            law = self._p[row].double()
+            self._made[row] = law / law.sum()
+        return self._made[row]
+
+
+@dataclass
+class _Tosses:
+    """Decides by the case's coins, and keeps what every decision rested on."""
+
+    case: Case
+    decisions: list[Decision] = field(default_factory=list)
+    draws: dict[int, Draw] = field(default_factory=dict)  # by the node after which was drawn
+
+    def accept(self, node: int, threshold: float, comparison: Comparison) -> bool:
+        token = self.case.tree.tokens[node]
+        coin = self.case.coins.accept(self.case.position, node)
+        self.decisions.append(
+            Decision(
+                node=node,
+                weight=float(comparison.weight),
+                p=number(comparison.p[token]),
+                q=number(comparison.q[token]),
+                mass=comparison.mass,
+                threshold=min(1.0, float(threshold)),
+                coin=coin,
+                held=_held(comparison, token),
+            )
+        )
+        return coin < threshold
+
+    def draw(self, node: int, law: torch.Tensor) -> int:
+        """By inverse CDF: token x owns the stretch [F(x) − P(x), F(x)) of the cumulative law F."""
+        tree = self.case.tree
+        position = self.case.position + tree.depth(node)
+        refused = any(tree.parents[decision.node] == node for decision in self.decisions)
+        coin = self.case.coins.residual(position) if refused else self.case.coins.position(position)
+        cumulative = law.cumsum(-1)
+        mass = float(cumulative[-1])
+        token = int(torch.searchsorted(cumulative, coin * mass, right=True))
+
+        def stretch(token: int) -> tuple[float, float]:
+            prob = float(law[token]) / mass
+            return max(0.0, float(cumulative[token]) / mass - prob), prob
+
+        self.draws[node] = Draw(coin, *stretch(token))
+        # A point-mass child x is tested by the coin measured from the start of x's stretch, modulo 1: again uniform,
+        # and below P(x) exactly when the draw is x. So its fate can be checked from two numbers.
+        for child in tree.children().get(node, []):
+            if tree.laws[child] == "point":
+                start, p = stretch(tree.tokens[child])
+                decision = Decision(child, weight=1.0, p=p, q=1.0, mass=1.0 - p, threshold=p, coin=(coin - start) % 1.0)
+                self.decisions.append(decision)
+        return token
+
+
+def _held(comparison: Comparison, token: int) -> tuple[Held, ...]:
+    p, q, residual = comparison.p, comparison.q, comparison.residual(otherwise=comparison.p)
+    count = min(HELD, len(p))
+    tokens = dict.fromkeys([token, *p.topk(count).indices.tolist(), *q.topk(count).indices.tolist()])
+    at = torch.tensor(list(tokens), device=p.device)
+    columns = (p[at].tolist(), q[at].tolist(), residual[at].tolist())
+    return tuple(map(Held, tokens, *columns))
+
+
+def _fates(tree: DraftTree, path: Sequence[int], tested: Container[int]) -> tuple[Fate, ...]:
+    return tuple(
+        "accepted" if node in path else "rejected" if node in tested else "ignored" for node in range(len(tree))
+    )
+
+
+def _widened(law: torch.Tensor, width: int) -> torch.Tensor:
+    """A draft model's law, whose vocabulary may be padded to another width, over the target's `width` tokens."""
+    return F.pad(law, (0, width - len(law)))
 
 
 def cut(verdict: Verdict, limit: int, end_tokens: frozenset[int]) -> tuple[Verdict, tuple[int, ...]]:
@@ -144,4 +290,4 @@ def cut(verdict: Verdict, limit: int, end_tokens: frozenset[int]) -> tuple[Verdi
         coins=tuple(None if gone else coin for gone, coin in zip(beyond, tree.coins, strict=True)),
         fates=tuple("ignored" if gone else fate for gone, fate in zip(beyond, tree.fates, strict=True)),
     )
-    return Verdict(verdict.path[: len(committed)], verdict.bonus, verdict.bonus_prob, ended), committed
+    return replace(verdict, path=verdict.path[: len(committed)], tree=ended, draw=None), committed

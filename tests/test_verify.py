@@ -14,10 +14,10 @@ from functools import partial
 import pytest
 import torch
 
-from sssd_demo.coins import position_coin
+from sssd_demo.coins import Coins
 from sssd_demo.sampling import Sampling
 from sssd_demo.trace import EMPTY_TREE, ROOT
-from sssd_demo.verify import cut, verify_point_mass
+from sssd_demo.verify import Case, cut, verify
 from tests.toys import point_tree
 
 GRID = 6
@@ -59,8 +59,26 @@ def tree_logits(text, tree):
     return torch.stack([logits_after(path) for path in paths])
 
 
+class PositionCoins:
+    """Coins of a test; point-mass trees need no others."""
+
+    def __init__(self, coin):
+        self.position = coin
+
+    def residual(self, position):
+        raise AssertionError
+
+    def accept(self, root_position, node):
+        raise AssertionError
+
+
+def judge(tree, logits, sampling, position, coin):
+    (verdict,) = verify([Case(tree, sampling, position, PositionCoins(coin))], logits[None])
+    return verdict
+
+
 def production(tree, text, coin):
-    verdict = verify_point_mass(tree, tree_logits(text, tree), SAMPLING, len(text), coin)
+    verdict = judge(tree, tree_logits(text, tree), SAMPLING, len(text), coin)
     return tuple(tree.tokens[node] for node in verdict.path) + (verdict.bonus,)
 
 
@@ -178,7 +196,7 @@ def test_drafts_change_no_token_of_the_text_when_coins_are_keyed_by_position():
         for tree in TREES.values():
             text = (0,)
             while len(text) < 9:
-                text += production(tree, text, partial(position_coin, seed))
+                text += production(tree, text, Coins(seed).position)
             texts.add(text[:9])
         assert len(texts) == 1
 
@@ -211,14 +229,14 @@ RUNS = 4000
 
 
 def test_the_production_coins_give_the_targets_law():
-    assert chi_square(sampled_pairs(RUNS, position_coin), RUNS) < CRITICAL
+    assert chi_square(sampled_pairs(RUNS, lambda seed, position: Coins(seed).position(position)), RUNS) < CRITICAL
 
 
 @pytest.mark.parametrize(
     "coin_of",
     [
-        lambda seed, position: position_coin(seed, 0),  # one coin for all positions
-        lambda seed, position: position_coin(seed, position) ** 1.2,  # not uniform
+        lambda seed, position: Coins(seed).position(0),  # one coin for all positions
+        lambda seed, position: Coins(seed).position(position) ** 1.2,  # not uniform
     ],
 )
 def test_bad_coins_fail_the_same_statistic(coin_of):
@@ -230,8 +248,8 @@ def test_a_recorded_coin_below_the_recorded_probability_is_what_accepted_means()
     for seed in range(300):
         tree = rng.choice([TREES["chain"], TREES["branches"], TREES["every child"]])
         text = (0,) * rng.randint(1, 4)
-        coin = partial(position_coin, seed)
-        verdict = verify_point_mass(tree, tree_logits(text, tree), SAMPLING, len(text), coin)
+        coin = Coins(seed).position
+        verdict = judge(tree, tree_logits(text, tree), SAMPLING, len(text), coin)
         for fate, u, p in zip(verdict.tree.fates, verdict.tree.coins, verdict.tree.target_probs, strict=True):
             assert (u is None) == (fate == "ignored")
             if u is not None:
@@ -241,7 +259,7 @@ def test_a_recorded_coin_below_the_recorded_probability_is_what_accepted_means()
 def test_greedy_descends_by_the_targets_argmax_and_rejects_the_siblings():
     tree = point_tree([2, 1, 0, 1, 2], [ROOT, ROOT, 1, 1, 2])
     logits = torch.tensor([[0.0, 3, 1], [9, 0, 0], [1, 0, 0], [0, 0, 1], [5, 5, 0], [0, 1, 0]])
-    verdict = verify_point_mass(tree, logits, Sampling(), 7, coin=lambda position: pytest.fail("greedy needs no coin"))
+    verdict = judge(tree, logits, Sampling(), 7, coin=lambda position: pytest.fail("greedy needs no coin"))
     assert verdict.path == (1, 2, 4)
     assert verdict.bonus == 1
     assert verdict.tree.fates == ("rejected", "accepted", "accepted", "rejected", "accepted")
@@ -252,15 +270,15 @@ def test_greedy_descends_by_the_targets_argmax_and_rejects_the_siblings():
 
 def test_nodes_below_a_refused_node_are_ignored():
     tree = point_tree([0, 1, 1], [ROOT, 0, 1])
-    verdict = verify_point_mass(tree, torch.tensor([[0.0, 1, 0]] * 4), Sampling(), 1, coin=lambda position: 0.0)
+    verdict = judge(tree, torch.tensor([[0.0, 1, 0]] * 4), Sampling(), 1, coin=lambda position: 0.0)
     assert verdict.tree.fates == ("rejected", "ignored", "ignored")
 
 
 def test_a_zero_coin_never_draws_an_impossible_token():
     logits = torch.tensor([[float("-inf"), 0.0, 0.0]])
-    verdict = verify_point_mass(EMPTY_TREE, logits, SAMPLING, 1, coin=lambda position: 0.0)
+    verdict = judge(EMPTY_TREE, logits, SAMPLING, 1, coin=lambda position: 0.0)
     assert verdict.bonus == 1
-    verdict = verify_point_mass(EMPTY_TREE, logits.flip(-1), SAMPLING, 1, coin=lambda position: 1 - 2**-52)
+    verdict = judge(EMPTY_TREE, logits.flip(-1), SAMPLING, 1, coin=lambda position: 1 - 2**-52)
     assert verdict.bonus == 1
 
 
@@ -270,7 +288,7 @@ def accepted_chain(*tokens):
     for row, token in enumerate(tokens):
         logits[row, token] = 5.0
     logits[-1, 9] = 5.0
-    return verify_point_mass(tree, logits, Sampling(), 1, coin=lambda position: 0.0)
+    return judge(tree, logits, Sampling(), 1, coin=lambda position: 0.0)
 
 
 def test_an_answer_ends_at_end_of_text_in_the_middle_of_a_draft():
@@ -300,7 +318,7 @@ def test_each_fate_follows_from_coin_and_probability_though_float32_adds_up_to_n
     mass, p = float(masses.min()), float(row[0].softmax(-1)[0])
     assert mass < 1 - 1e-8
     edge = (p + p / mass) / 2  # below p / mass, so the draw is token 0, yet above p
-    verdict = verify_point_mass(point_tree([0], [ROOT]), row, SAMPLING, 1, lambda position: edge)
+    verdict = judge(point_tree([0], [ROOT]), row, SAMPLING, 1, lambda position: edge)
     assert verdict.tree.fates == ("accepted",)
     coin = verdict.tree.coins[0]
     assert coin is not None

@@ -6,6 +6,8 @@ from collections.abc import Sequence as Seq
 from dataclasses import dataclass
 from typing import Protocol
 
+from sssd_demo.request import Drafting
+from sssd_demo.sampling import Sampling
 from sssd_demo.trace import DraftTree, Top
 
 
@@ -18,6 +20,8 @@ class Sequence:
     prompt_length: int
     s_q: int  # most tokens the target will process in the coming round, root included
     stores: tuple[str, ...]  # names of the datastores this request may draw from
+    sampling: Sampling = Sampling()
+    drafting: Drafting = Drafting()  # for methods that have a draft model
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,11 @@ class Speculator(Protocol):
         """A sequence joins; its prompt and first token are known."""
 
     def propose(self, sequences: Seq[Sequence]) -> list[DraftTree]:
-        """One draft tree for each sequence, of at most `sequence.s_q - 1` nodes."""
+        """One draft tree for each sequence, of at most `sequence.s_q - 1` nodes; a `SampledTree` if any were drawn.
+
+        How it is drawn may depend on the text and on past outcomes, never on the coins that will verify it; and once
+        a token was drawn it stays in the tree.
+        """
 
     def observe(self, outcomes: Seq[Outcome]) -> None:
         """Learn from a round that has just been committed."""
