@@ -36,14 +36,16 @@ class KVCache:
         shape = (config.num_hidden_layers, rows, 2 * heads, self.capacity, head_dim)
         self.storage = _zeros(shape, dtype, device)
 
-    def keep_paths(self, paths: Sequence[Sequence[int]]) -> None:
+    def keep_paths(self, paths: Sequence[Sequence[int] | None]) -> None:
         """Commit the root and the accepted nodes of rows 0…B−1 after a forward over their trees.
 
         `paths[row]` holds node indices in order of depth; node i stands in column length + 1 + i. All rows are
-        compacted by one gather, and every row's length grows by 1 + len(path).
+        compacted by one gather, and every row's length grows by 1 + len(path). A row whose path is None stays as it is.
         """
         rows, sources, targets = [], [], []
         for row, path in enumerate(paths):
+            if path is None:
+                continue
             first = self.lengths[row] + 1
             for depth, node in enumerate(path):
                 if node != depth:  # a path that is already in place need not move
@@ -54,6 +56,10 @@ class KVCache:
         if rows:
             # Sources are read before targets are written, so paths that move towards the root never overlap.
             self.storage[:, rows, :, targets] = self.storage[:, rows, :, sources]
+
+    def advance(self, row: int, count: int) -> None:
+        """Commit the `count` columns that stand after those committed, in the order in which they were written."""
+        self.lengths[row] += count
 
     def truncate(self, row: int, length: int) -> None:
         """Forget all columns of `row` from `length` on."""
@@ -70,26 +76,25 @@ class KVCache:
 
 
 class CacheWindow(Cache):
-    """The columns one forward writes and reads: rows `first` … `first + B − 1`, q new columns after each length.
+    """The columns one forward writes and reads: rows `first` … `first + B − 1`, q new columns from `starts` [B] on.
 
     It is what transformers' layers see as their cache. Rows with fewer than q tokens write padding past their
     own columns, which no mask ever shows and the next forward overwrites.
     """
 
-    def __init__(self, cache: KVCache, first: int, batch: int, q: int) -> None:
+    def __init__(self, cache: KVCache, first: int, starts: Sequence[int], q: int) -> None:
         # Cache.__init__ would build per-layer caches of its own; this window only borrows the storage.
         self.layers = []
-        self._view = cache.storage[:, first : first + batch]
+        self._view = cache.storage[:, first : first + len(starts)]
         self._heads = cache.kv_heads
-        lengths = cache.lengths[first : first + batch]
-        columns = max(lengths) + q
+        columns = max(starts) + q
         self.columns = columns + -columns % COLUMN_BLOCK
-        self._start = lengths[0] if len(set(lengths)) == 1 else None
+        self._start = starts[0] if len(set(starts)) == 1 else None
         self._q = q
         device = cache.storage.device
         if self._start is None:
-            self._batch_index = torch.arange(batch, device=device)[:, None]
-            self._columns = torch.tensor(lengths, device=device)[:, None] + torch.arange(q, device=device)
+            self._batch_index = torch.arange(len(starts), device=device)[:, None]
+            self._columns = torch.tensor(starts, device=device)[:, None] + torch.arange(q, device=device)
 
     def write(self, layer: int, kv: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Store kv [B, 2·kv_heads, q, head_dim]; return keys and values [B, kv_heads, T, head_dim] as views."""

@@ -38,6 +38,10 @@ class LengthPlanner:
         """Plan by `profile` from now on. Any thread may say so, also in the middle of a round."""
         self._plan = _Plan(profile)
 
+    def seconds(self, batch: int, s_q: int, context: int) -> float | None:
+        """T(batch, s_q, context), the time of one target forward; None before anything was measured."""
+        return self._plan.curve(batch, context)[s_q - 1] if self._plan.profile.forward_seconds else None
+
     def most(self, length: Length, batch: int, context: int, last: int) -> int:
         """The tokens that may be drafted for a sequence, root included, when `batch` of them share a forward.
 

@@ -196,3 +196,12 @@ def unknown_model(name: str) -> UserError:
     return UserError(
         f"Unknown model {name!r}: neither a preset ({known}), a local folder, nor a hub id like owner/name."
     )
+
+
+def no_draft_model(model: str, method: str) -> UserError:
+    """The error for a method that needs a draft model where `model` has none, to be raised by the caller."""
+    pairs = ", ".join(preset.name for preset in PRESETS if preset.draft)
+    return UserError(
+        f"{method} needs a draft model, and {model} comes without one: name one of the same family "
+        f"(--draft on the command line), or choose a preset that is a pair: {pairs}."
+    )

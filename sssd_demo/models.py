@@ -107,6 +107,22 @@ def load(
     )
 
 
+def load_draft(
+    name: str, target: LoadedModel, *, progress: Progress | None = None, cache: Path | None = None
+) -> LoadedModel:
+    """Load `name` as the draft model of `target`, onto the same device and in the same dtype.
+
+    Raises `UserError` like `load`, and for a model with another tokenizer: its token ids would mean other text.
+    """
+    text = load_text(name, progress=progress, cache=cache)
+    if text.fingerprint != target.text.fingerprint:
+        raise UserError(
+            f"{name} cannot draft for {target.name}: it has another tokenizer, so its tokens mean other text; "
+            "please choose a model of the same family."
+        )
+    return load(name, device=str(target.device), dtype=target.dtype, progress=progress, cache=cache)
+
+
 def load_text(name: str, *, progress: Progress | None = None, cache: Path | None = None) -> Text:
     """Only the tokenizer and chat template of a model; its weights are not read. Raises `UserError` like `load`."""
     found = find_or_fetch(name, progress or _no_progress, cache or cache_folder(), text_only=True)

@@ -161,11 +161,14 @@ def _joint(mass: Number, weight: Number) -> Number:
 
 
 def _after_drawing(tree: DraftTree, child: int, q: Vector) -> Vector:
-    """The law of the next sibling: the same, or without the child's token where siblings were drawn to be distinct."""
-    if tree.laws[child] == "sampled":
-        return q
-    rest = q + 0
-    rest[tree.tokens[child]] = 0
+    """The law of the next sibling: the same, or what the child's token leaves of it where siblings are distinct."""
+    return q if tree.laws[child] == "sampled" else without(q, tree.tokens[child])
+
+
+def without(law: Vector, token: int) -> Vector:
+    """`law` without one token, normalised; zeros if nothing is left. Drafter and verifier must both use this one."""
+    rest = law + 0
+    rest[token] = 0
     mass = number(rest.sum())
     return rest / mass if mass else rest
 

@@ -21,6 +21,12 @@ class SampledTree(DraftTree):
 
     q: Mapping[int, torch.Tensor] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, tree: DraftTree, q: Mapping[int, torch.Tensor]) -> SampledTree:
+        """`tree` with the laws of its sampled nodes."""
+        columns = {name: getattr(tree, name) for name in DraftTree.__dataclass_fields__}
+        return cls(**columns, q=q)
+
     def first(self, count: int) -> NoReturn:
         """A token once sampled is never dropped: what decides could depend on it, and the law would change."""
         raise ValueError("a sampled tree cannot be cut")

@@ -22,7 +22,7 @@ from sssd_demo.errors import UserError
 from sssd_demo.kv_cache import bytes_per_token
 from sssd_demo.length import LengthPlanner
 from sssd_demo.metrics import summarise
-from sssd_demo.model_sources import Progress
+from sssd_demo.model_sources import Progress, no_draft_model
 from sssd_demo.models import LoadedModel
 from sssd_demo.passing_thread import in_passing_thread
 from sssd_demo.peaks import with_peaks
@@ -30,7 +30,8 @@ from sssd_demo.profile_file import ProfileKey, load_profile, save_profile
 from sssd_demo.request import EMPTY_PROMPT, Drafting, Finished, Length, Request, check_lengths
 from sssd_demo.roofline import Profile, quick_probe
 from sssd_demo.sampling import Sampling
-from sssd_demo.speculators.registry import make_speculators
+from sssd_demo.speculators.draft_model import DraftModel
+from sssd_demo.speculators.registry import WITH_DRAFT_MODEL, make_speculators
 from sssd_demo.sssd.datastore import Datastore, token_dtype
 from sssd_demo.sssd.live_store import LiveStore, conversation_document
 from sssd_demo.sssd.merging import Limits
@@ -156,14 +157,18 @@ class Answer:
 class Service:
     """A loaded model that answers. Thread-safe: any number of threads may call `ask`."""
 
-    def __init__(self, model: LoadedModel, *, stores: Stores, threads: int | None = None) -> None:
-        """Takes over `model`, which the target changes in place, and starts the engine's thread."""
+    def __init__(
+        self, model: LoadedModel, *, stores: Stores, threads: int | None = None, draft: LoadedModel | None = None
+    ) -> None:
+        """Takes over `model` and `draft`, which are changed in place, and starts the engine's thread."""
         self.model = model
+        self.draft = draft
         self.text = model.text
         self.stores = stores
         self.threads = threads or torch.get_num_threads()
         context = min(model.context_length, MAX_CONTEXT)
-        target = Target(model.model, rows=_rows(model, context), context_length=context)
+        rows = _rows([model] if draft is None else [model, draft], context)
+        target = Target(model.model, rows=rows, context_length=context)
         self.profile = Profile({})
         self.lengths = LengthPlanner(model.model.dtype.itemsize)
         self._baseline: Baseline | None = None
@@ -171,7 +176,7 @@ class Service:
         self._session_door = threading.Lock()
         self.engine = Engine(
             target,
-            make_speculators(self._store),
+            make_speculators(self._store, self._draft_model(rows, context), self.lengths.seconds),
             lengths=self.lengths,
             threads=threads,
         )
@@ -181,6 +186,8 @@ class Service:
         cls,
         model: str,
         *,
+        draft: str | None = None,
+        needs_draft: bool = True,
         device: str | None = None,
         dtype: str = "auto",
         threads: int | None = None,
@@ -189,7 +196,8 @@ class Service:
     ) -> Service:
         """Load preset, folder or hub id `model`, warm it up and start the engine's thread.
 
-        The speculation length left to the machine rests on a profile of forward times: the one kept from before
+        `draft` names a draft model instead of the preset's own; where no method `needs_draft`, none is loaded. The
+        speculation length left to the machine rests on a profile of forward times: the one kept from before
         (see the command `probe`), else a measurement of a second. Raises `UserError` as `models.load` does, and
         if memory does not suffice to decode.
         """
@@ -198,6 +206,8 @@ class Service:
             if threads:
                 torch.set_num_threads(threads)  # binds the calling thread only
             loaded = models.load(model, device=device, dtype=dtype, progress=progress)
+            name = draft or loaded.draft
+            small = models.load_draft(name, loaded, progress=progress) if name and needs_draft else None
             stores = Stores(
                 stores_folder or default_folder(),
                 loaded.text.fingerprint,
@@ -205,7 +215,7 @@ class Service:
                 vocab_size=loaded.text.vocab_size,
             )
             try:
-                return cls(loaded, stores=stores, threads=threads)
+                return cls(loaded, stores=stores, threads=threads, draft=small)
             except (MemoryError, torch.OutOfMemoryError) as error:
                 raise UserError(f"There is not enough memory for {model} to decode a single text.") from error
 
@@ -254,7 +264,8 @@ class Service:
         target's most probable tokens at each position. With `session`, drafts also come from that visitor's own
         store, and the answer is added to it when it has ended; `settings.share` does both with the store of all
         visitors, whose text is not in the rounds. Raises `UserError` for an empty or too long
-        prompt, an unknown method, or a datastore that is not there or made for another tokenizer.
+        prompt, an unknown method or one that needs a draft
+        model where there is none, or a datastore that is not there or made for another tokenizer.
         """
         shown: tuple[dict[str, str], ...] = ()
         if isinstance(messages, str):
@@ -264,6 +275,8 @@ class Service:
                 raise UserError(EMPTY_PROMPT)
             prompt = self.text.encode_chat(messages)
             shown = tuple(dict(message) for message in messages)
+        if settings.method in WITH_DRAFT_MODEL and self.draft is None:
+            raise no_draft_model(self.model.name, settings.method)
         if settings.s_q == "roofline" and self.profile.knee is None:
             raise UserError("The roofline's length needs this machine's peaks; please measure them: sssd_demo probe.")
         names = []
@@ -358,6 +371,12 @@ class Service:
             for store in self._session_stores.values():
                 store.close()
 
+    def _draft_model(self, rows: int, context: int) -> DraftModel | None:
+        if self.draft is None:
+            return None
+        small = Target(self.draft.model, rows=rows, context_length=min(context, self.draft.context_length))
+        return DraftModel(small, self.model.model.config.get_text_config().vocab_size)
+
     def _store(self, name: str) -> Datastore | LiveStore:
         """What a request's name of a store means. Raises `UserError`."""
         if name == _SHARED:
@@ -374,11 +393,12 @@ def _token_bytes(text: Text, ids: Iterable[int]) -> dict[int, bytes]:
     return {token: text.token_bytes(token) for token in ids}
 
 
-def _rows(model: LoadedModel, context: int) -> int:
-    """How many sequences' keys and values fit into the share of free memory that the cache may take."""
-    if model.device.type == "cuda":
-        free, _ = torch.cuda.mem_get_info(model.device)
+def _rows(loaded: Sequence[LoadedModel], context: int) -> int:
+    """How many sequences' keys and values, of all models, fit into the share of free memory that caches may take."""
+    device = loaded[0].device
+    if device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(device)
     else:
         free = psutil.virtual_memory().available
-    row = context * bytes_per_token(model.model.config, model.model.dtype)
+    row = sum(context * bytes_per_token(each.model.config, each.model.dtype) for each in loaded)
     return max(1, min(MAX_ROWS, int(CACHE_SHARE * free / row)))

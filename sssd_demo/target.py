@@ -15,7 +15,7 @@ from transformers import PreTrainedModel
 from sssd_demo.kv_cache import CacheWindow, KVCache, kv_shape
 from sssd_demo.lean import ROW_BLOCK, make_lean
 from sssd_demo.request import MAX_S_Q
-from sssd_demo.trace import DraftTree
+from sssd_demo.trace import ROOT, DraftTree
 
 PREFILL_CHUNK = 256  # prompt tokens per forward: cancelling need not wait for a whole long prompt
 
@@ -44,19 +44,23 @@ class Target:
     @torch.inference_mode()
     def prefill(self, row: int, tokens: Sequence[int]) -> torch.Tensor:
         """Read up to `PREFILL_CHUNK` tokens into `row`, committed at once; logits [V] after the last of them."""
-        chain = DraftTree(tokens=tuple(tokens[1:]), parents=tuple(range(-1, len(tokens) - 2)))
-        logits = self._run(row, [tokens[0]], [chain], last_only=True)
-        self.cache.lengths[row] += len(tokens)
+        logits = self._run(row, [tokens[0]], [chain(tokens[1:])], [0], last_only=True)
+        self.cache.advance(row, len(tokens))
         return logits[0, -1]
 
     @torch.inference_mode()
-    def forward(self, roots: Sequence[int], trees: Sequence[DraftTree]) -> torch.Tensor:
-        """Logits [B, Q, V] for rows 0…B−1, Q = 1 + nodes of the largest tree.
+    def forward(
+        self, roots: Sequence[int], trees: Sequence[DraftTree], known: Sequence[int] | None = None
+    ) -> torch.Tensor:
+        """Logits [B, Q, V] for rows 0…B−1.
 
         `logits[b, 0]` follows the root, `logits[b, 1 + i]` follows node i; what stands beyond a smaller tree is
-        padding. Nothing is committed: call `cache.keep_paths` next.
+        padding, and Q = 1 + nodes of the largest tree. Nothing is committed: call `cache.keep_paths` next.
+
+        A tree can grow: the first `known[b]` positions of a row (root and nodes) were computed by earlier forwards
+        since the last commit and are not computed again. `logits[b, i]` then follows position known[b] + i.
         """
-        return self._run(0, roots, trees, last_only=False)
+        return self._run(0, roots, trees, known or [0] * len(roots), last_only=False)
 
     def time_forward(
         self, batch: int, q: int, context: int, *, clock: Callable[[], float] = time.perf_counter
@@ -65,48 +69,64 @@ class Target:
 
         Overwrites rows 0…batch−1 and leaves them empty, so it is for a target that is not answering.
         """
-        chain = DraftTree(tokens=(0,) * (q - 1), parents=tuple(range(-1, q - 2)))
+        tree = chain([0] * (q - 1))
         self.cache.lengths[:batch] = [context] * batch
         self.cache.storage[:, :batch, :, :context].zero_()
         try:
             started = clock()
             # Reading a value back waits for a GPU to be done.
-            self.forward([0] * batch, [chain] * batch)[0, 0, 0].item()
+            self.forward([0] * batch, [tree] * batch)[0, 0, 0].item()
             return clock() - started
         finally:
             self.cache.lengths[:batch] = [0] * batch
 
     def _run(
-        self, first_row: int, roots: Sequence[int], trees: Sequence[DraftTree], *, last_only: bool
+        self,
+        first_row: int,
+        roots: Sequence[int],
+        trees: Sequence[DraftTree],
+        known: Sequence[int],
+        *,
+        last_only: bool,
     ) -> torch.Tensor:
         lengths = self.cache.lengths[first_row : first_row + len(roots)]
-        q = 1 + max(len(tree) for tree in trees)
+        q = max(1, *(1 + len(tree) - before for tree, before in zip(trees, known, strict=True)))
         device = self._parameter.device
         padding = [0] * q
-        ids = [([root, *tree.tokens] + padding)[:q] for root, tree in zip(roots, trees, strict=True)]
-        depths = [([0, *tree.depths()] + padding)[:q] for tree in trees]
+        rows = list(zip(roots, trees, known, strict=True))
+        ids = [([root, *tree.tokens] + padding)[before : before + q] for root, tree, before in rows]
+        depths = [([0, *tree.depths()] + padding)[before : before + q] for _, tree, before in rows]
         positions = torch.tensor(depths) + torch.tensor(lengths)[:, None]
-        window = CacheWindow(self.cache, first_row, len(roots), q)
+        starts = [length + before for length, before in zip(lengths, known, strict=True)]
+        window = CacheWindow(self.cache, first_row, starts, q)
         output = self._model(
             input_ids=torch.tensor(ids, device=device),
             position_ids=positions.to(device),
-            attention_mask=self._mask(lengths, trees, q, window.columns),
+            attention_mask=self._mask(lengths, trees, known, q, window.columns),
             cache=window,
             use_cache=True,
             logits_to_keep=1 if last_only else 0,
         )
         return output.logits
 
-    def _mask(self, lengths: Sequence[int], trees: Sequence[DraftTree], q: int, columns: int) -> torch.Tensor:
+    def _mask(
+        self, lengths: Sequence[int], trees: Sequence[DraftTree], known: Sequence[int], q: int, columns: int
+    ) -> torch.Tensor:
         """Additive mask for `tree_attention`: a node sees the committed columns, its ancestors and itself."""
         mask = torch.full((len(lengths), 1, q, columns), float("-inf"), dtype=self._parameter.dtype)
-        for row, (length, tree) in enumerate(zip(lengths, trees, strict=True)):
+        for row, (length, tree, before) in enumerate(zip(lengths, trees, known, strict=True)):
             # Padding queries also see the committed columns and themselves: a softmax over nothing would be NaN.
             mask[row, 0, :, :length] = 0
-            mask[row, 0, :, length : length + q].masked_fill_(ancestry(tree, q), 0)
+            sees = ancestry(tree, before + q)[before:]
+            mask[row, 0, :, length : length + before + q].masked_fill_(sees, 0)
         mask = mask.repeat(1, 1, self._query_groups, 1)
         mask = F.pad(mask, (0, 0, 0, -mask.shape[2] % ROW_BLOCK))
         return mask.to(self._parameter.device)
+
+
+def chain(tokens: Sequence[int]) -> DraftTree:
+    """Tokens one after the other, as a tree for a forward; whence they came does not matter there."""
+    return DraftTree(tokens=tuple(tokens), parents=tuple(range(ROOT, len(tokens) - 1)))
 
 
 def ancestry(tree: DraftTree, q: int) -> torch.Tensor:

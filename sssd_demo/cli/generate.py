@@ -7,7 +7,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sssd_demo.cli.options import add_answer_options, add_model_options, open_service, prompt_text, s_q, settings_from
+from sssd_demo.cli.options import (
+    add_answer_options,
+    add_drafting_options,
+    add_model_options,
+    open_service,
+    prompt_text,
+    s_q,
+    settings_from,
+)
 from sssd_demo.errors import UserError
 
 if TYPE_CHECKING:
@@ -22,6 +30,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--method", metavar="M", default=argparse.SUPPRESS, help="how to draft (default: sssd)")
     add_model_options(parser)
     add_answer_options(parser)
+    add_drafting_options(parser)
     parser.add_argument(
         "--s-q",
         type=s_q,
@@ -42,7 +51,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         raise UserError(f"The trace cannot be written: there is no folder {args.trace.absolute().parent}.")
     if args.trace and args.trace.is_dir():
         raise UserError(f"The trace cannot be written: {args.trace} is a folder.")
-    with open_service(args) as service:
+    with open_service(args, [settings.method]) as service:
         answer = service.ask(prompt if args.raw else [{"role": "user", "content": prompt}], settings, raw=args.raw)
         _follow(answer, service.text, quiet=args.json)
         text = service.text.decode(answer.trace.token_ids())

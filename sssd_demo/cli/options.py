@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sssd_demo.errors import UserError
 
@@ -19,10 +19,13 @@ DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
-    """--preset or --model, and --dtype."""
+    """--preset or --model, --draft and --dtype."""
     model = parser.add_mutually_exclusive_group()
     model.add_argument("--preset", metavar="NAME", help="a model listed by the command `models`")
     model.add_argument("--model", metavar="PATH|HUB_ID", help="a folder or a hub id instead of a preset")
+    parser.add_argument(
+        "--draft", metavar="PATH|HUB_ID", help="draft model, with the same tokenizer (default: the preset's own)"
+    )
     parser.add_argument("--dtype", choices=DTYPES, default="auto", help="auto: what this device is fast in (default)")
 
 
@@ -35,6 +38,22 @@ def add_answer_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--top-p", type=float, metavar="P", help="keep tokens up to this probability mass", **absent)
     parser.add_argument("--seed", type=int, metavar="S", help="of the random numbers when sampling", **absent)
     parser.add_argument("--datastore", type=store_name, metavar="NAME|none", help="store of past text", **absent)
+
+
+def add_drafting_options(parser: argparse.ArgumentParser) -> None:
+    """How a draft model drafts and is judged; for the methods that have one."""
+    absent: dict[str, Any] = {"default": argparse.SUPPRESS}
+    parser.add_argument("--k", type=draft_length, metavar="auto|K", help="tokens drafted in a row", **absent)
+    parser.add_argument(
+        "--rule",
+        metavar="chain|block|tree|traversal",
+        help="by which sampled drafts are judged; chain and block draft a chain, tree and traversal a small tree; "
+        "block is what is also called hierarchical, made exact",
+        **absent,
+    )
+    parser.add_argument(
+        "--draft-temperature", type=float, metavar="T", help="of the draft model (default: the answer's)", **absent
+    )
 
 
 def settings_from(args: argparse.Namespace, **changes: Any) -> Settings:
@@ -53,14 +72,25 @@ def settings_from(args: argparse.Namespace, **changes: Any) -> Settings:
 
 
 @contextmanager
-def open_service(args: argparse.Namespace) -> Iterator[Service]:
-    """The model named in `args`, loaded, with its engine running until the block ends."""
+def open_service(args: argparse.Namespace, methods: Iterable[str] = ()) -> Iterator[Service]:
+    """The model named in `args`, loaded for `methods`, with its engine running until the block ends.
+
+    Raises `UserError` where a method needs a draft model and the preset has none, so that no model is loaded in vain.
+    """
+    from sssd_demo.model_sources import find_preset, no_draft_model
     from sssd_demo.models import default_name
     from sssd_demo.service import Service
+    from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
 
     name = args.model or args.preset or default_name()
+    drafting = next((method for method in methods if method in WITH_DRAFT_MODEL), None)
+    preset = find_preset(name)
+    if drafting and not args.draft and not (preset and preset.draft):
+        raise no_draft_model(name, drafting)
     try:
-        service = Service.open(name, dtype=args.dtype, progress=_show_progress)
+        service = Service.open(
+            name, draft=args.draft, needs_draft=drafting is not None, dtype=args.dtype, progress=_show_progress
+        )
     finally:
         _show_progress("", None)
     try:
@@ -86,6 +116,16 @@ def s_q(text: str) -> Length:
         return int(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"must be {', '.join(RULES)} or a whole number, but is {text!r}") from error
+
+
+def draft_length(text: str) -> int | Literal["auto"]:
+    """K: auto or a number of tokens."""
+    if text == "auto":
+        return "auto"
+    try:
+        return int(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"must be auto or a whole number, but is {text!r}") from error
 
 
 def s_q_list(text: str) -> list[int]:

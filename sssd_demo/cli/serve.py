@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from sssd_demo.cli.options import add_model_options, positive
+from sssd_demo.model_sources import Progress
 
 
 def add_parser(subparsers: Any) -> None:
@@ -25,8 +26,13 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.ui.launch import launch
 
     model = args.model or args.preset or default_name()
+
+    def open_model(name: str, progress: Progress) -> Service:
+        draft = args.draft if name == model else None  # another one, chosen on the page, has its own
+        return Service.open(name, draft=draft, dtype=args.dtype, threads=args.threads, progress=progress)
+
     running = launch(
-        lambda name, progress: Service.open(name, dtype=args.dtype, threads=args.threads, progress=progress),
+        open_model,
         model,
         host=args.host,
         port=args.port,

@@ -5,18 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sssd_demo.speculators.autoregressive import Autoregressive
+from sssd_demo.speculators.draft_length import VerifySeconds
+from sssd_demo.speculators.draft_model import DraftModel
 from sssd_demo.speculators.protocol import Speculator
+from sssd_demo.speculators.speculative import Speculative
 from sssd_demo.speculators.sssd import Sssd
 from sssd_demo.sssd.constants import FAITHFUL
 from sssd_demo.sssd.drafter import Store
 
-METHODS = ("autoregressive", "sssd", "sssd-faithful")
+METHODS = ("autoregressive", "sssd", "sssd-faithful", "speculative")
+WITH_DRAFT_MODEL = ("speculative",)
 
 
-def make_speculators(open_store: Callable[[str], Store]) -> dict[str, Speculator]:
-    """One speculator for each of `METHODS`; `open_store` gives a store by its name."""
-    return {
+def make_speculators(
+    open_store: Callable[[str], Store], draft: DraftModel | None, verify_seconds: VerifySeconds
+) -> dict[str, Speculator]:
+    """One speculator for each of `METHODS`, less those that need a draft model where there is none.
+
+    `open_store` gives a store by its name, `verify_seconds` the time of a target forward.
+    """
+    methods: dict[str, Speculator] = {
         "autoregressive": Autoregressive(),
         "sssd": Sssd(open_store),
         "sssd-faithful": Sssd(open_store, FAITHFUL),
     }
+    if draft is not None:
+        methods["speculative"] = Speculative(draft, verify_seconds)
+    return methods

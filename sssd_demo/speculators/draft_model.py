@@ -1,0 +1,242 @@
+"""A small model that guesses what the target will say: rows, keys and values of its own, and trees of its samples.
+
+It drafts level by level for all sequences at once. One forward takes in what the target has committed since the last
+round and gives the first level; every further level costs one forward over the tokens just drafted. What was drafted
+and then accepted is not computed again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from collections.abc import Sequence as Seq
+from dataclasses import dataclass, field, replace
+
+import torch
+
+from sssd_demo.coins import draft_coin
+from sssd_demo.rules import without
+from sssd_demo.sampled_tree import SampledTree
+from sssd_demo.sampling import Sampling, distribution
+from sssd_demo.speculators.protocol import Outcome, Sequence
+from sssd_demo.target import PREFILL_CHUNK, Target, chain
+from sssd_demo.trace import EMPTY_TREE, ROOT, DraftTree, Law, Source
+
+LONG = 16  # tokens; more than these are taken in apart, so that the other rows need not be padded to them
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much to draft for one sequence: `width` alternatives after the root, each `depth` tokens long."""
+
+    depth: int
+    width: int = 1
+
+    @property
+    def nodes(self) -> int:
+        return self.depth * self.width
+
+
+@dataclass
+class _Growing:
+    """One sequence's tree while it is drafted. A level's nodes stand together, the alternatives in the same order."""
+
+    sequence: Sequence
+    plan: Plan
+    sampling: Sampling  # the draft's own
+    tokens: list[int] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    probs: list[float] = field(default_factory=list)
+    q: dict[int, torch.Tensor] = field(default_factory=dict)
+
+    def shape(self) -> DraftTree:
+        """What a forward needs of it."""
+        return DraftTree(tokens=tuple(self.tokens), parents=tuple(self.parents))
+
+    def add(self, token: int, parent: int, prob: float) -> None:
+        self.tokens.append(token)
+        self.parents.append(parent)
+        self.probs.append(prob)
+
+    def tree(self) -> DraftTree:
+        count = len(self.tokens)
+        law: Law = "point" if self.sampling.greedy else "distinct" if self.plan.width > 1 else "sampled"
+        source: Source = "model"
+        tree = DraftTree(
+            tokens=tuple(self.tokens),
+            parents=tuple(self.parents),
+            probs=tuple(self.probs),
+            laws=(law,) * count,
+            sources=(source,) * count,
+            match_lengths=(0,) * count,
+        )
+        return SampledTree.of(tree, self.q) if self.q else tree
+
+
+class DraftModel:
+    """Drafts with a model of its own, for up to as many sequences as its cache has rows.
+
+    `vocabulary` is the width of the target's logits: ids beyond it, with which larger siblings are padded, are never
+    drafted. `step_seconds` is what one forward of one token each took lately, by `clock`. Only the engine's thread
+    calls it.
+    """
+
+    def __init__(self, model: Target, vocabulary: int, clock: Callable[[], float] = time.perf_counter) -> None:
+        self.step_seconds: float | None = None
+        self._model = model
+        self._vocabulary = vocabulary
+        self._clock = clock
+        self._ids: list[int] = []  # of the sequences in rows 0…b−1
+        self._computed: dict[int, int] = {}  # of a sequence's tree, the nodes whose keys and values are in its row
+
+    def join(self, sequence: Sequence) -> None:
+        """A sequence gets a row; its text is taken in when it is first drafted for."""
+        self._model.cache.truncate(len(self._ids), 0)
+        self._ids.append(sequence.id)
+
+    def leave(self, sequence: Sequence) -> None:
+        """Free the sequence's row; the last one moves into the gap."""
+        if sequence.id not in self._ids:  # it never got one
+            return
+        row, last = self._ids.index(sequence.id), len(self._ids) - 1
+        self._model.cache.swap(row, last)
+        self._model.cache.truncate(last, 0)
+        self._ids[row] = self._ids[last]
+        self._ids.pop()
+        self._computed.pop(sequence.id, None)
+
+    def fits(self, sequence: Sequence) -> bool:
+        """Whether the text is still within the draft model's own context."""
+        return len(sequence.tokens) <= self._model.context_length
+
+    def draft(self, sequences: Seq[Sequence], plans: Seq[Plan]) -> list[DraftTree]:
+        """One tree for each sequence, by its plan; a plan without nodes costs that sequence nothing."""
+        growing = [
+            _Growing(sequence, plan, draft_sampling(sequence))
+            for sequence, plan in zip(sequences, plans, strict=True)
+            if plan.nodes
+        ]
+        if growing:
+            self._grow(growing)
+        trees = {each.sequence.id: each.tree() for each in growing}
+        return [trees.get(sequence.id, EMPTY_TREE) for sequence in sequences]
+
+    def keep(self, outcomes: Iterable[Outcome]) -> None:
+        """Of what was drafted last, keep the keys and values of what was accepted."""
+        paths: list[Seq[int] | None] = [None] * len(self._ids)
+        for outcome in outcomes:
+            computed = self._computed.pop(outcome.sequence.id, None)
+            if computed is not None:
+                paths[self._ids.index(outcome.sequence.id)] = [node for node in outcome.path if node < computed]
+        self._model.cache.keep_paths(paths)
+
+    @torch.inference_mode()
+    def _grow(self, growing: list[_Growing]) -> None:
+        logits = self._take_in(growing)
+        for each in growing:
+            _first_level(each, logits[each.sequence.id])
+            self._computed[each.sequence.id] = 0
+        for depth in range(1, max(each.plan.depth for each in growing)):
+            deepening = [each for each in growing if depth < each.plan.depth and each.tokens]
+            started = self._clock()
+            logits = self._step(deepening)
+            for each in deepening:
+                _next_level(each, logits[each.sequence.id])
+            self._note(self._clock() - started)
+
+    def _take_in(self, growing: list[_Growing]) -> dict[int, torch.Tensor]:
+        """Read what is new in the texts. Returns logits [V] after the last token of each, by sequence id.
+
+        That token stays uncommitted, though its keys and values are there: it is the root of the tree to come.
+        """
+        cache = self._model.cache
+        pending: list[Seq[int]] = [(0,)] * len(self._ids)  # a row that is not drafted for reads a token in vain
+        for each in growing:
+            row = self._ids.index(each.sequence.id)
+            tokens = each.sequence.tokens
+            while len(tokens) - cache.lengths[row] > LONG:
+                start = cache.lengths[row]
+                self._model.prefill(row, tokens[start : min(start + PREFILL_CHUNK, len(tokens) - 1)])
+            pending[row] = tokens[cache.lengths[row] :]
+        logits = self._model.forward([new[0] for new in pending], [chain(new[1:]) for new in pending])
+        found = {}
+        for each in growing:
+            row = self._ids.index(each.sequence.id)
+            cache.advance(row, len(pending[row]) - 1)
+            found[each.sequence.id] = logits[row, len(pending[row]) - 1, : self._vocabulary]
+        return found
+
+    def _step(self, deepening: list[_Growing]) -> dict[int, torch.Tensor]:
+        """Compute the newest level of each tree. Returns logits [nodes of the level, V] by sequence id."""
+        roots, trees, known = [0] * len(self._ids), [EMPTY_TREE] * len(self._ids), [1] * len(self._ids)
+        for each in deepening:
+            row = self._ids.index(each.sequence.id)
+            roots[row], trees[row] = each.sequence.tokens[-1], each.shape()
+            known[row] = 1 + self._computed[each.sequence.id]
+        logits = self._model.forward(roots, trees, known)
+        found = {}
+        for each in deepening:
+            row = self._ids.index(each.sequence.id)
+            found[each.sequence.id] = logits[row, : len(each.tokens) + 1 - known[row], : self._vocabulary]
+            self._computed[each.sequence.id] = len(each.tokens)
+        return found
+
+    def _note(self, seconds: float) -> None:
+        self.step_seconds = seconds if self.step_seconds is None else 0.8 * self.step_seconds + 0.2 * seconds
+
+
+def draft_sampling(sequence: Sequence) -> Sampling:
+    """How the draft model samples for a sequence: like the target, or at a temperature of its own.
+
+    For greedy answers it is greedy too: whatever is not the target's most likely token is refused.
+    """
+    own = sequence.drafting.temperature
+    if own is None or sequence.sampling.greedy:
+        return sequence.sampling
+    return replace(sequence.sampling, temperature=own)
+
+
+def _first_level(each: _Growing, logits: torch.Tensor) -> None:
+    """`plan.width` different tokens after the root, from logits [V]."""
+    if each.sampling.greedy:
+        p = logits.float().softmax(-1)
+        best = p.topk(min(each.plan.width, len(p)))
+        for token, prob in zip(best.indices.tolist(), best.values.tolist(), strict=True):
+            each.add(token, ROOT, prob)
+        return
+    law = _law(logits[None], each.sampling)[0]
+    each.q[0] = law
+    for _ in range(each.plan.width):
+        if not float(law.sum()):  # top-k or top-p left fewer tokens than alternatives were asked for
+            break
+        token = _drawn(each, law)
+        each.add(token, ROOT, float(law[token]))
+        law = without(law, token)
+
+
+def _next_level(each: _Growing, logits: torch.Tensor) -> None:
+    """One token after every node of the newest level, from logits [nodes of the level, V]."""
+    first = len(each.tokens) - len(logits)
+    if each.sampling.greedy:
+        best = logits.float().softmax(-1).max(-1)
+        for at, (token, prob) in enumerate(zip(best.indices.tolist(), best.values.tolist(), strict=True)):
+            each.add(token, first + at, prob)
+        return
+    for at, law in enumerate(_law(logits, each.sampling)):
+        token = _drawn(each, law)
+        each.q[1 + first + at] = law
+        each.add(token, first + at, float(law[token]))
+
+
+def _law(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
+    """The laws [N, V] that tokens are drawn from, and later verified with, in float64."""
+    law = distribution(logits, sampling).double()
+    return law / law.sum(-1, keepdim=True)
+
+
+def _drawn(each: _Growing, law: torch.Tensor) -> int:
+    """The token of the tree's next node, by inverse CDF with a coin of its own."""
+    sequence = each.sequence
+    coin = draft_coin(sequence.sampling.seed, len(sequence.tokens), len(each.tokens))
+    cumulative = law.cumsum(-1)
+    return int(torch.searchsorted(cumulative, coin * float(cumulative[-1]), right=True))
