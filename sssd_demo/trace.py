@@ -178,7 +178,7 @@ class Decision:
     mass: float  # Σ [weight · P − Q]+, the share that a refusal leaves
     threshold: float  # at most 1
     coin: float
-    held: tuple[Held, ...] = ()  # the tokens that weigh most in P, Q or the residual
+    held: tuple[Held, ...] = ()  # x, its siblings, the bonus after a refusal, and what weighs most in P or Q
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,8 @@ class Round:
     def withholding(self, source: Source) -> Round:
         """This round without the nodes from `source` that were not accepted, nor what stands below such a node.
 
-        The rest is numbered anew, and `withheld` says how many are missing: they were drafted all the same.
+        The rest is numbered anew, and `withheld` says how many are missing: they were drafted all the same. What was
+        decided about them goes too.
         """
         tree = self.tree
         kept: list[int] = []
@@ -229,7 +230,10 @@ class Round:
             shown = tree.sources[node] != source or tree.fates[node] == "accepted"
             if shown and (parent == ROOT or parent in kept):
                 kept.append(node)
-        return replace(self, tree=tree.only(kept), withheld=self.withheld + len(tree) - len(kept))
+        places = {node: place for place, node in enumerate(kept)}
+        decisions = tuple(replace(each, node=places[each.node]) for each in self.decisions if each.node in places)
+        withheld = self.withheld + len(tree) - len(kept)
+        return replace(self, tree=tree.only(kept), decisions=decisions, withheld=withheld)
 
     @property
     def end_ms(self) -> float:

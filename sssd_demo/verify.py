@@ -9,7 +9,7 @@ token is a child. No coin is needed, nor is what the drafts were drawn from.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -172,7 +172,7 @@ def _sampled(case: Case, p: torch.Tensor) -> Verdict:
             fates=_fates(tree, path, tested),
         ),
         rule=rule,
-        decisions=tuple(choices.decisions) if q else (),
+        decisions=choices.explained(end, bonus) if q else (),
         draw=choices.draws[end],
     )
 
@@ -207,11 +207,13 @@ class _Tosses:
 
     case: Case
     decisions: list[Decision] = field(default_factory=list)
+    comparisons: dict[int, Comparison] = field(default_factory=dict)  # by the sampled node that was tested
     draws: dict[int, Draw] = field(default_factory=dict)  # by the node after which was drawn
 
     def accept(self, node: int, threshold: float, comparison: Comparison) -> bool:
         token = self.case.tree.tokens[node]
         coin = self.case.coins.accept(self.case.position, node)
+        self.comparisons[node] = comparison
         self.decisions.append(
             Decision(
                 node=node,
@@ -221,10 +223,26 @@ class _Tosses:
                 mass=comparison.mass,
                 threshold=min(1.0, float(threshold)),
                 coin=coin,
-                held=_held(comparison, token),
             )
         )
         return coin < threshold
+
+    def explained(self, end: int, bonus: int) -> tuple[Decision, ...]:
+        """The decisions with the shares of the tokens that what came next rests on, so that it can be re-done.
+
+        These are the node's own token, its siblings', and the bonus, which came after node `end`.
+        """
+        tree = self.case.tree
+        children = tree.children()
+
+        def held(node: int) -> tuple[Held, ...]:
+            if node not in self.comparisons:
+                return ()
+            parent = tree.parents[node]
+            siblings = [tree.tokens[child] for child in children[parent]]
+            return _held(self.comparisons[node], [tree.tokens[node], *siblings, *([bonus] if parent == end else [])])
+
+        return tuple(replace(decision, held=held(decision.node)) for decision in self.decisions)
 
     def draw(self, node: int, law: torch.Tensor) -> int:
         """By inverse CDF: token x owns the stretch [F(x) − P(x), F(x)) of the cumulative law F."""
@@ -251,13 +269,15 @@ class _Tosses:
         return token
 
 
-def _held(comparison: Comparison, token: int) -> tuple[Held, ...]:
+def _held(comparison: Comparison, tokens: Iterable[int]) -> tuple[Held, ...]:
+    """The shares of `tokens`, and of those that weigh most in P and in Q."""
     p, q, residual = comparison.p, comparison.q, comparison.residual(otherwise=comparison.p)
-    count = min(HELD, len(p))
-    tokens = dict.fromkeys([token, *p.topk(count).indices.tolist(), *q.topk(count).indices.tolist()])
-    at = torch.tensor(list(tokens), device=p.device)
+    most = [zip(*(column.tolist() for column in law.topk(min(HELD, len(law)))), strict=True) for law in (p, q)]
+    weighty = [token for law in most for share, token in law if share]  # none is an id without a text
+    kept = list(dict.fromkeys([*tokens, *weighty]))
+    at = torch.tensor(kept, device=p.device)
     columns = (p[at].tolist(), q[at].tolist(), residual[at].tolist())
-    return tuple(map(Held, tokens, *columns))
+    return tuple(map(Held, kept, *columns))
 
 
 def _fates(tree: DraftTree, path: Sequence[int], tested: Container[int]) -> tuple[Fate, ...]:
