@@ -7,11 +7,11 @@ import os
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock
+from filelock import BaseFileLock, FileLock, Timeout
 
 from sssd_demo.errors import UserError
 from sssd_demo.folders import data_folder
@@ -20,6 +20,7 @@ from sssd_demo.sssd.datastore import Datastore
 from sssd_demo.sssd.live_store import LiveStore
 from sssd_demo.sssd.store_file import Header
 from sssd_demo.store_names import SHARED
+from sssd_demo.whole_file import remove_unfinished, unfinished_in
 
 logger = logging.getLogger(__name__)
 
@@ -147,10 +148,11 @@ class Stores:
         path = self.file(name)
         if self.is_shipped(name):
             raise UserError(f"The datastore {name} comes with the project and cannot be removed.")
-        try:
-            path.unlink()
-        except OSError as error:
-            raise UserError(f"The datastore {name} cannot be removed: {error.strerror or error}.") from error
+        with self.changing(name):
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise UserError(f"The datastore {name} cannot be removed: {error.strerror or error}.") from error
         self._opened.pop(name, None)
 
     def is_shipped(self, name: str) -> bool:
@@ -167,11 +169,13 @@ class Stores:
     def changing(self, name: str) -> Iterator[None]:
         """Nobody else who asks likewise changes the store meanwhile; waits for whoever does.
 
-        Raises `UserError` if its folder cannot be written to.
+        What those who were killed meanwhile have left is removed. Raises `UserError` if the folder cannot be written
+        to.
         """
-        lock = FileLock(self.path(name).with_suffix(".lock"))
+        lock = _lock(self.path(name))
         try:
             os.makedirs(self._folder, exist_ok=True)
+            self._remove_unfinished()
             lock.acquire()
         except OSError as error:
             raise UserError(f"The folder {self._folder} cannot be written to: {error.strerror or error}.") from error
@@ -180,8 +184,18 @@ class Stores:
         finally:
             lock.release()
 
+    def _remove_unfinished(self) -> None:
+        """Of all stores that nobody is changing now."""
+        for path in unfinished_in(self._folder):
+            if path.suffix == SUFFIX:
+                with suppress(Timeout), _lock(path).acquire(timeout=0):
+                    remove_unfinished(path)
+
     def save(self, name: str, datastore: Datastore) -> Path:
-        """Keep `datastore` as `name`, in place of one that is there. Raises `UserError` if it cannot be written."""
+        """Keep `datastore` as `name`, in place of one that is there; see `changing` for when others may do the same.
+
+        Raises `UserError` if it cannot be written.
+        """
         path = self.path(name)
         try:
             os.makedirs(self._folder, exist_ok=True)
@@ -208,3 +222,8 @@ class Stores:
             return shipped
         known = ", ".join(self.names()) or "none yet"
         raise UserError(f"There is no datastore {name!r}; the known ones are: {known}.")
+
+
+def _lock(path: Path) -> BaseFileLock:
+    """What whoever changes the store at `path` holds meanwhile."""
+    return FileLock(path.with_suffix(".lock"))

@@ -43,6 +43,11 @@ def replacing(path: Path, mode: int = _OWNER_ONLY) -> Iterator[BinaryIO]:
     _sync_folder(path.parent)
 
 
+def unfinished_in(folder: Path) -> set[Path]:
+    """Those files in `folder` that somebody is replacing, or was when he was killed."""
+    return {folder / left.name[1:].rsplit(".", 2)[0] for left in folder.glob(f".*.*{_UNFINISHED}")}
+
+
 def remove_unfinished(path: Path) -> None:
     """Delete what a process that was killed while it replaced `path` has left; nobody may be replacing it now."""
     for left in path.parent.glob(f".{path.name}.*{_UNFINISHED}"):

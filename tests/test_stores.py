@@ -153,6 +153,26 @@ def test_stores_of_another_tokenizer_and_damaged_ones_are_not_offered(stores, tm
     assert stores.usable_names() == ["one", "two"]
 
 
+def test_what_killed_ones_left_is_removed_but_not_what_somebody_is_writing(stores, tmp_path):
+    folder = tmp_path / "stores"
+    names = (".one.store.01234567.unfinished", ".gone.store.01234567.unfinished", ".shared-abcd.live.12.unfinished")
+    left, gone, live = (folder / name for name in names)
+    for each in (left, gone, live):
+        each.write_bytes(b"half")
+    with stores.changing("one"):
+        assert not left.exists()
+        assert not gone.exists()
+        assert live.exists(), "it has a lock of its own"
+        left.write_bytes(b"being written")
+        with Stores(folder).changing("two"):
+            assert left.exists()
+        Stores(folder).remove("two")
+        assert left.exists()
+    stores.remove("one")
+    assert not left.exists()
+    assert stores.names() == []
+
+
 def test_two_who_add_to_one_store_do_so_one_after_the_other(stores):
     def add():
         with stores.changing("one"):
