@@ -9,6 +9,8 @@ from urllib.parse import quote
 
 from sssd_demo.errors import UserError
 from sssd_demo.questions import Question
+from sssd_demo.sssd.documents import Tokenizer, load_trace
+from sssd_demo.sssd.recorded_answers import check_tokenizer, named_as_answers
 from sssd_demo.trace import Trace
 from sssd_demo.trace_file import save
 
@@ -20,22 +22,22 @@ class Recording(Protocol):
     """Where answers are kept."""
 
     def has(self, question: Question) -> bool:
-        """Whether the answer to this question is kept already."""
+        """Whether the answer to this question is kept already. Raises `UserError` if it is another tokenizer's."""
 
     def keep(self, question: Question, trace: Trace) -> None:
         """Keep a finished answer. Raises `UserError` if that cannot be done."""
 
 
-def open_recording(path: Path) -> Recording:
+def open_recording(path: Path, tokenizer: Tokenizer) -> Recording:
     """The recording at `path`: lines of token ids if its name ends in .jsonl, else a folder of traces.
 
-    Raises `UserError` if it cannot be created or what is there is something else. The folder it lies in must be
-    there: a mistyped path shall not become one.
+    Raises `UserError` if it cannot be created, or what is there is something else or another tokenizer's. The folder
+    it lies in must be there: a mistyped path shall not become one.
     """
     if not path.absolute().parent.is_dir():
         raise UserError(f"Cannot record to {path}: there is no folder {path.parent}.")
     try:
-        return LinesRecording(path) if path.suffix == ".jsonl" else FolderRecording(path)
+        return LinesRecording(path, tokenizer) if named_as_answers(path) else FolderRecording(path, tokenizer)
     except OSError as error:
         raise UserError(f"Cannot record to {path}: {error.strerror or error}.") from error
 
@@ -43,12 +45,17 @@ def open_recording(path: Path) -> Recording:
 class FolderRecording:
     """One trace file for each question, named by its id."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tokenizer: Tokenizer) -> None:
         folder.mkdir(exist_ok=True)
         self._folder = folder
+        self._tokenizer = tokenizer
 
     def has(self, question: Question) -> bool:
-        return self._file(question).is_file()
+        file = self._file(question)
+        if not file.is_file():
+            return False
+        load_trace(file, self._tokenizer)
+        return True
 
     def keep(self, question: Question, trace: Trace) -> None:
         save(trace, self._file(question))
@@ -58,16 +65,17 @@ class FolderRecording:
 
 
 class LinesRecording:
-    """Lines `{question_id, category, prompt: [ids], output: [ids], top: [[[id, probability], …], …]}`.
+    """Lines `{question_id, category, tokenizer, prompt: [ids], output: [ids], top: [[[id, probability], …], …]}`.
 
-    They stand in the order in which answers ended. `top` holds the target's most probable tokens at each position of
-    the output, where the trace has them.
+    They stand in the order in which answers ended. `tokenizer` is the fingerprint of the one that made the ids; `top`
+    holds the target's most probable tokens at each position of the output, where the trace has them.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, tokenizer: Tokenizer) -> None:
         self._path = path
+        self._fingerprint = tokenizer.fingerprint
         path.touch()
-        self._kept = _question_ids(path)
+        self._kept = _question_ids(path, self._fingerprint)
 
     def has(self, question: Question) -> bool:
         return question.id in self._kept
@@ -76,6 +84,7 @@ class LinesRecording:
         line: dict[str, Any] = {
             "question_id": question.id,
             "category": question.category,
+            "tokenizer": self._fingerprint,
             "prompt": list(trace.prompt),
             "output": trace.token_ids(),
         }
@@ -91,24 +100,40 @@ class LinesRecording:
         self._kept.add(question.id)
 
 
-def _question_ids(path: Path) -> set[str]:
-    """The ids in a file of lines. A last line cut short, as a killed run leaves it, is taken out of the file."""
+def _question_ids(path: Path, fingerprint: str) -> set[str]:
+    """The ids in a file of lines. A last line cut short, as a killed run leaves it, is taken out of the file.
+
+    Raises `UserError` for a line that is no recorded answer, or another tokenizer's.
+    """
     content = path.read_bytes()
-    complete = content[: content.rfind(b"\n") + 1]
-    rest = content[len(complete) :]
-    ids = set()
-    for number, line in enumerate(complete.splitlines(), start=1):
-        try:
-            ids.add(str(json.loads(line)["question_id"]))
-        except (ValueError, KeyError, TypeError) as error:
-            raise _foreign(path, number) from error
-    if rest:
-        if not rest.startswith(LINE_START[: len(rest)]):
-            raise _foreign(path, complete.count(b"\n") + 1)
+    *lines, last = content.split(b"\n")
+    cut_short = last.startswith(LINE_START[: len(last)]) and not _is_json(last)
+    if last and not cut_short:
+        lines.append(last)
+    ids = {_question_id(line, f"{path}, line {number}", fingerprint) for number, line in enumerate(lines, start=1)}
+    if last:
         with path.open("r+b") as file:
-            file.truncate(len(complete))
+            if cut_short:
+                file.truncate(len(content) - len(last))
+            else:  # somebody took away the end of the last line, but nothing of the answer
+                file.seek(len(content))
+                file.write(b"\n")
     return ids
 
 
-def _foreign(path: Path, line: int) -> UserError:
-    return UserError(f"{path}, line {line}: not a recorded answer, so nothing is added to this file.")
+def _question_id(line: bytes, where: str, fingerprint: str) -> str:
+    try:
+        answer: dict[str, Any] = json.loads(line)
+        id_, _ = str(answer["question_id"]), answer["output"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UserError(f"{where}: not a recorded answer, so nothing is added to this file.") from error
+    check_tokenizer(answer, fingerprint, where)
+    return id_
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -15,7 +15,6 @@ from sssd_demo.cli.options import positive, s_q_list
 from sssd_demo.errors import UserError
 
 if TYPE_CHECKING:
-    from sssd_demo.bench.contamination import Count
     from sssd_demo.sssd.calibration import Material, Score, Try
     from sssd_demo.sssd.recorded_answers import RecordedAnswer
 
@@ -43,6 +42,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Try everything; progress goes to stderr."""
+    from sssd_demo.experiments.held_out import check_held_out
     from sssd_demo.sssd.calibration import Calibration, Material
     from sssd_demo.sssd.constants import DEFAULT, FAITHFUL
     from sssd_demo.stores import Stores
@@ -51,8 +51,10 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         raise UserError(f"Cannot write {args.out}: it must be a file in a folder that is there.")
     store = Stores.usual().open(args.store)
     files = {"searched": args.search, "checked": args.check} | ({"report": args.report} if args.report else {})
-    sets = {name: Material(_answers(path, args.limit), store) for name, path in files.items()}
-    _held_out(sets, args.store, store.count)
+    sets = {name: Material(_answers(path, args.limit, store.fingerprint), store) for name, path in files.items()}
+    for name, material in sets.items():
+        check_held_out(material.answers, store, args.store, f" of the set {name}")
+    _check_apart(sets)
     if args.other_model:
         sets["other_model"] = _split(_answers(args.other_model, None))
     calibration = Calibration(sets["searched"], sets["checked"], args.s_q, time.perf_counter, _tell)
@@ -104,11 +106,12 @@ def show(result: dict[str, Any]) -> str:
     return "\n".join(lines[1:])
 
 
-def _answers(path: Path, limit: int | None) -> list[RecordedAnswer]:
+def _answers(path: Path, limit: int | None, fingerprint: str | None = None) -> list[RecordedAnswer]:
     from sssd_demo.sssd.recorded_answers import read_recorded_answers
     from sssd_demo.sssd.replay import SHORTEST_ANSWER
 
-    answers = [answer for answer in read_recorded_answers(path) if len(answer.output) >= SHORTEST_ANSWER]
+    recorded = read_recorded_answers(path, fingerprint=fingerprint)
+    answers = [answer for answer in recorded if len(answer.output) >= SHORTEST_ANSWER]
     if not answers:
         raise UserError(f"No answer in {path} has {SHORTEST_ANSWER} tokens or more.")
     spread = [answer for start in range(SPREAD_EVERY) for answer in answers[start::SPREAD_EVERY]]
@@ -116,33 +119,38 @@ def _answers(path: Path, limit: int | None) -> list[RecordedAnswer]:
 
 
 def _split(answers: Sequence[RecordedAnswer]) -> Material:
-    """Half of another model's answers as a store for the other half."""
+    """Half of another model's answers as a store for the other half, without those that are related to it."""
+    from sssd_demo.experiments.held_out import unrelated
     from sssd_demo.sssd.calibration import Material
     from sssd_demo.sssd.datastore import Datastore
     from sssd_demo.sssd.recycled import Recycled
 
-    known, asked = answers[::2], answers[1::2]
-    if not asked:
-        raise UserError("Of the other model at least two answers are needed: one half is the store of the other.")
+    asked = answers[1::2]
+    known = unrelated(answers[::2], asked)
+    if not (asked and known):
+        raise UserError(
+            "Of the other model at least two answers to unrelated questions are needed: one half is the store of the "
+            "other."
+        )
     recycled = Recycled()
     for answer in known:
         recycled.learn((*answer.prompt, *answer.output), answer.top)
-    vocab_size = 1 + max(max((*answer.prompt, *answer.output)) for answer in answers)
+    vocab_size = 1 + max(max(_ids(answer)) for answer in known)
     store = Datastore.build([answer.output for answer in known], fingerprint="", vocab_size=vocab_size)
     return Material(asked, store.with_recycled(recycled))
 
 
-def _held_out(sets: dict[str, Material], name: str, count: Count) -> None:
-    """Raises `UserError` if the store knows a question or an answer, or two sets share a question."""
-    from sssd_demo.bench.contamination import check_answer, check_question
+def _ids(answer: RecordedAnswer) -> set[int]:
+    return {*answer.prompt, *answer.output, *(token for top in answer.top for token in top.tokens)}
 
+
+def _check_apart(sets: dict[str, Material]) -> None:
+    """Raises `UserError` if two sets share a question."""
     asked: dict[tuple[int, ...], str] = {}
-    for set_name, material in sets.items():
-        for number, answer in enumerate(material.answers, 1):
-            check_question(f"{number} of the set {set_name}", answer.prompt, count, name)
-            check_answer(f"{number} of the set {set_name}", answer.output, count, name)
-            if asked.setdefault(answer.prompt, set_name) != set_name:
-                raise UserError(f"The sets {asked[answer.prompt]} and {set_name} share a question.")
+    for name, material in sets.items():
+        for answer in material.answers:
+            if answer.prompt and asked.setdefault(answer.prompt, name) != name:
+                raise UserError(f"The sets {asked[answer.prompt]} and {name} share a question.")
 
 
 def _told(one: Try) -> dict[str, Any]:

@@ -6,10 +6,12 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm  # type: ignore[import-untyped]
 
+from sssd_demo.cli import store_text
 from sssd_demo.errors import UserError
 from sssd_demo.store_names import SHARED
 
@@ -39,32 +41,32 @@ def add_parser(subparsers: Any) -> None:
         "--max-tokens", type=int, metavar="N", help="positions in a sub-index, 2 or more (default: as many as can be)"
     )
     _add_preset(build)
-    build.set_defaults(run=build_store, show=show_built)
+    build.set_defaults(run=build_store, show=store_text.built)
 
     add = actions.add_parser("add", help="add to a store, which is made if it is not there")
     add.add_argument("name", metavar="NAME")
     add.add_argument("sources", nargs="+", metavar="PATH", help=SOURCES)
     _add_preset(add)
-    add.set_defaults(run=add_to_store, show=show_added)
+    add.set_defaults(run=add_to_store, show=store_text.added)
 
     remove = actions.add_parser("remove", help="delete a store")
     remove.add_argument("name", metavar="NAME")
-    remove.set_defaults(run=remove_store, show=show_removed)
+    remove.set_defaults(run=remove_store, show=store_text.removed)
 
     listing = actions.add_parser("list", help="the stores that are there")
-    listing.set_defaults(run=list_stores, show=show_list)
+    listing.set_defaults(run=list_stores, show=store_text.listed)
 
     info = actions.add_parser("info", help="what is in a store")
     info.add_argument("name", metavar="NAME", help=f"a store, or {SHARED}: the one that the app's visitors may feed")
     _add_preset(info)
-    info.set_defaults(run=describe_store, show=show_info)
+    info.set_defaults(run=describe_store, show=store_text.described)
 
     lookup = actions.add_parser("lookup", help="how a store continues a text")
     lookup.add_argument("name", metavar="NAME")
     lookup.add_argument("text", metavar="TEXT", help="its last tokens are looked up")
     lookup.add_argument("--ids", action="store_true", help="TEXT is a list of token ids, such as 257,1,257")
     _add_preset(lookup)
-    lookup.set_defaults(run=look_up, show=show_lookup)
+    lookup.set_defaults(run=look_up, show=store_text.looked_up)
 
 
 def build_store(args: argparse.Namespace) -> dict[str, Any]:
@@ -78,18 +80,19 @@ def build_store(args: argparse.Namespace) -> dict[str, Any]:
     if not 2 <= most <= MAX_TOKENS:
         raise UserError(f"A sub-index can have 2 to {MAX_TOKENS:,} positions, but not {most:,}.")
     text = _text(args.preset)
-    recycled = Recycled(most_places=None)
+    recycled, blank = Recycled(most_places=None), list[Path]()
     with _keeping(args.name):
         datastore = Datastore.build(
-            _documents(args.sources, text, recycled),
+            _documents(args.sources, text, recycled, blank),
             fingerprint=text.fingerprint,
             vocab_size=text.vocab_size,
             max_tokens=most,
         )
         if not datastore.tokens:
             raise UserError(f"The sources of {args.name} hold no tokens, so there is nothing to index.")
-        stores.save(args.name, datastore.with_recycled(recycled))
-    return _described(args.name, stores) | {"recycled_seen": len(recycled)}
+        with stores.changing(args.name):
+            stores.save(args.name, datastore.with_recycled(recycled))
+    return _described(args.name, stores) | {"recycled_seen": len(recycled), "blank_files": len(blank)}
 
 
 def add_to_store(args: argparse.Namespace) -> dict[str, Any]:
@@ -100,19 +103,20 @@ def add_to_store(args: argparse.Namespace) -> dict[str, Any]:
     text = _text(args.preset)
     stores = _stores(text.fingerprint)
     stores.path(args.name)
-    recycled = Recycled(most_places=None)
+    recycled, blank = Recycled(most_places=None), list[Path]()
     before = Datastore((), text.fingerprint, token_dtype(text.vocab_size))
     if args.name in stores.names() and stores.is_shipped(args.name):
         raise UserError(f"The datastore {args.name} comes with the project and cannot be added to.")
     with _keeping(args.name), stores.changing(args.name):
         if args.name in stores.names():
             before = stores.open(args.name)
-        after = before.with_documents(_documents(args.sources, text, recycled), vocab_size=text.vocab_size)
+        after = before.with_documents(_documents(args.sources, text, recycled, blank), vocab_size=text.vocab_size)
         if after.tokens == before.tokens:
             raise UserError(f"The sources hold no tokens, so there is nothing to add to {args.name}.")
         stores.save(args.name, after.with_recycled(recycled))
     added = {"tokens": after.tokens - before.tokens, "documents": after.documents - before.documents}
-    return _described(args.name, stores) | {"added": added, "recycled_seen": len(recycled)}
+    about_sources = {"recycled_seen": len(recycled), "blank_files": len(blank)}
+    return _described(args.name, stores) | {"added": added} | about_sources
 
 
 def remove_store(args: argparse.Namespace) -> dict[str, Any]:
@@ -156,45 +160,6 @@ def look_up(args: argparse.Namespace) -> dict[str, Any]:
     return {"name": args.name, "query": list(found.query), "levels": levels}
 
 
-def show_built(result: dict[str, Any]) -> str:
-    """One line about a new store, and one about what it remembers of what was likely."""
-    return "Built " + _line(result) + _remembered(result)
-
-
-def show_added(result: dict[str, Any]) -> str:
-    """What came to a store, and what is in it now."""
-    return f"Added {_amount(result['added'])}. Now {_line(result)}" + _remembered(result)
-
-
-def show_removed(result: dict[str, Any]) -> str:
-    """One line about a store that was."""
-    return f"Removed {result['removed']}."
-
-
-def show_list(result: dict[str, Any]) -> str:
-    """A line for each store."""
-    return "\n".join(store.get("error") or _line(store) for store in result["stores"]) or "There are no datastores yet."
-
-
-def show_info(result: dict[str, Any]) -> str:
-    """The store and its sub-indices."""
-    lines = [_line(result), f"tokenizer {result['fingerprint']}, {result['dtype']}"]
-    for number, sub_index in enumerate(result["sub_indices"], 1):
-        lines.append(f"sub-index {number}: {_amount(sub_index)}{', full' * sub_index['full']}")
-    if "journal_bytes" in result:
-        lines.append(f"{result['dropped']:,} older documents dropped; {result['journal_bytes']:,} bytes in the journal")
-    return "\n".join(lines)
-
-
-def show_lookup(result: dict[str, Any]) -> str:
-    """A block for each match length."""
-    lines = []
-    for level in result["levels"]:
-        lines.append(f"{level['match_length']} tokens {level['text']!r}: {level['count']:,} times")
-        lines += [f"  {found['count']:4} × {found['text']!r}" for found in level["continuations"]]
-    return "\n".join(lines)
-
-
 def _add_preset(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--preset", metavar="P", default=DEFAULT_PRESET, help="the model whose tokenizer is used (default: %(default)s)"
@@ -207,8 +172,11 @@ def _stores(fingerprint: str | None = None) -> Stores:
     return Stores.usual(fingerprint)
 
 
-def _documents(sources: Sequence[str], text: Text, recycled: Recycled) -> Iterator[Sequence[int]]:
-    """The documents of `sources`, with a progress bar on stderr if that is a terminal."""
+def _documents(sources: Sequence[str], text: Text, recycled: Recycled, blank: list[Path]) -> Iterator[Sequence[int]]:
+    """The documents of `sources`, with a progress bar on stderr if that is a terminal.
+
+    `recycled` learns from them, and `blank` gets the files that hold nothing.
+    """
     from sssd_demo.sssd.documents import read_documents
 
     with tqdm(total=1.0, bar_format="{desc} {percentage:3.0f}% {elapsed}", leave=False, disable=None) as bar:
@@ -218,7 +186,7 @@ def _documents(sources: Sequence[str], text: Text, recycled: Recycled) -> Iterat
             bar.refresh()
 
         bar.set_description_str("reading")
-        yield from read_documents(sources, text, progress=progress, recycled=recycled)
+        yield from read_documents(sources, text, progress=progress, recycled=recycled, skipped=blank.append)
         bar.set_description_str("sorting")
 
 
@@ -298,21 +266,3 @@ def _ids(written: str, vocab_size: int) -> list[int]:
     if not all(0 <= token < vocab_size for token in ids):
         raise UserError(f"A token id must be one of 0 to {vocab_size - 1}.")
     return ids
-
-
-def _line(store: dict[str, Any]) -> str:
-    return f"{store['name']}: {_amount(store)}, {store['bytes']:,} bytes"
-
-
-def _remembered(result: dict[str, Any]) -> str:
-    if not result["recycled_seen"]:
-        return ""
-    return (
-        f"\nIt remembers which tokens the model held likely at {result['recycled']:,} places; these sources told of "
-        f"{result['recycled_seen']:,}."
-    )
-
-
-def _amount(counted: dict[str, Any]) -> str:
-    documents = counted["documents"]
-    return f"{counted['tokens']:,} tokens in {documents:,} document{'s' * (documents != 1)}"

@@ -15,6 +15,8 @@ from sssd_demo.request import MAX_S_Q
 
 if TYPE_CHECKING:  # torch, numpy and tokenizers are loaded by the experiment that needs them
     from sssd_demo.sssd.constants import Settings
+    from sssd_demo.sssd.recorded_answers import RecordedAnswer
+    from sssd_demo.text import Text
 
 EXPERIMENTS = {
     "cold-start": "tokens per forward while a store grows from nothing",
@@ -71,12 +73,11 @@ def run_cold_start(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.experiments.cold_start import BUDGETS, run
     from sssd_demo.models import load_text
     from sssd_demo.sssd.live_store import LiveStore
-    from sssd_demo.sssd.recorded_answers import read_recorded_answers
 
     check_target(args)
     text = load_text(args.preset)
-    answers = read_recorded_answers(args.answers, text.vocab_size)
-    held_out = read_recorded_answers(args.held_out, text.vocab_size) if args.held_out else None
+    answers = _recorded(args.answers, text)
+    held_out = _recorded(args.held_out, text) if args.held_out else None
     store = LiveStore(fingerprint=text.fingerprint, vocab_size=text.vocab_size)
     try:
         figures = run(
@@ -93,14 +94,13 @@ def run_additivity(args: argparse.Namespace) -> dict[str, Any]:
 
     from sssd_demo.experiments.additivity import BUDGETS, run
     from sssd_demo.models import load_text
-    from sssd_demo.sssd.recorded_answers import read_recorded_answers
     from sssd_demo.stores import Stores
 
     check_target(args)
     if args.store is None:
         raise UserError("There is nothing to add up without a store; please name one with --store.")
     text = load_text(args.preset)
-    answers = read_recorded_answers(args.answers, text.vocab_size)
+    answers = _recorded(args.answers, text)
     store = Stores.usual(text.fingerprint).open(args.store)
     budget = BUDGETS[args.budget]
     if args.s_q is not None:
@@ -114,12 +114,11 @@ def run_own_text(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.experiments.prose import python_documentation
     from sssd_demo.models import load_text
     from sssd_demo.sssd.documents import STDLIB, read_documents
-    from sssd_demo.sssd.recorded_answers import read_recorded_answers
 
     check_target(args)
     text = load_text(args.preset)
-    answers = read_recorded_answers(args.answers, text.vocab_size)
-    own = read_recorded_answers(args.own, text.vocab_size)
+    answers = _recorded(args.answers, text)
+    own = _recorded(args.own, text)
     texts = {
         "Python's documentation": map(text.encode, python_documentation()),
         "Python's library": read_documents([STDLIB], text),
@@ -202,6 +201,12 @@ def _add(
         )
     parser.set_defaults(run=run, show=show, experiment=name)
     return parser
+
+
+def _recorded(path: Path, text: Text) -> list[RecordedAnswer]:
+    from sssd_demo.sssd.recorded_answers import read_recorded_answers
+
+    return read_recorded_answers(path, text.vocab_size, fingerprint=text.fingerprint)
 
 
 def _add_answers(parser: argparse.ArgumentParser, what: str) -> None:

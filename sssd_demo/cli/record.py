@@ -43,9 +43,11 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     """Answer the first turn of every question that is not in the recording yet; progress goes to stderr."""
     questions = read_questions(args.questions, args.limit)
     settings = settings_from(args)
+    from sssd_demo.models import default_name, load_text
     from sssd_demo.recording import open_recording
 
-    recording = open_recording(args.out)
+    text = load_text(args.model or args.preset or default_name())
+    recording = open_recording(args.out, text)
     # Every answer has a seed of its own, the same however often the command is interrupted.
     missing = [
         (question, replace(settings, seed=settings.seed + index))

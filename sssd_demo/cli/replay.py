@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sssd_demo.cli.options import s_q_list, store_name
 from sssd_demo.errors import UserError
-
-if TYPE_CHECKING:
-    from sssd_demo.sssd.datastore import Datastore
-    from sssd_demo.sssd.recorded_answers import RecordedAnswer
 
 DEFAULT_S_Q = "4,8,16,32"
 
@@ -32,6 +27,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Draft all answers once for each s_q."""
+    from sssd_demo.experiments.held_out import check_held_out
     from sssd_demo.sssd.constants import SETTINGS
     from sssd_demo.sssd.recorded_answers import read_recorded_answers
     from sssd_demo.sssd.replay import replay
@@ -39,10 +35,10 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
     if args.setting not in SETTINGS:
         raise UserError(f"There is no setting {args.setting!r}; the known ones are: {', '.join(SETTINGS)}.")
-    answers = read_recorded_answers(args.answers)
     stores = [] if args.store is None else [Stores.usual().open(args.store)]
+    answers = read_recorded_answers(args.answers, fingerprint=stores[0].fingerprint if stores else None)
     for store in stores:
-        _check(answers, store, args)
+        check_held_out(answers, store, args.store, f" of {args.answers.name}")
     result = {}
     for s_q in args.s_q:
         replayed = replay(answers, stores, s_q, SETTINGS[args.setting], time.perf_counter)
@@ -51,17 +47,6 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             "draft_ms": {"median": replayed.median_ms, "p99": replayed.p99_ms},
         }
     return result
-
-
-def _check(answers: Sequence[RecordedAnswer], store: Datastore, args: argparse.Namespace) -> None:
-    """Raises `UserError` if the store knows what is to be measured with it."""
-    from sssd_demo.bench.contamination import check_answer, check_question
-
-    for number, answer in enumerate(answers, start=1):
-        name = f"{number} of {args.answers.name}"
-        check_question(name, answer.prompt, store.count, args.store)
-        # Its last token may be the end of text, which the store need not have.
-        check_answer(name, answer.output[:-1], store.count, args.store)
 
 
 def show(result: dict[str, Any]) -> str:

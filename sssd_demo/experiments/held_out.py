@@ -14,21 +14,26 @@ from sssd_demo.sssd.drafter import Store
 from sssd_demo.sssd.recorded_answers import RecordedAnswer
 
 
-def check_held_out(answers: Sequence[RecordedAnswer], store: Store, name: str) -> None:
-    """Raises `UserError` if the store `name` knows an answer or the question to it."""
+def check_held_out(answers: Sequence[RecordedAnswer], store: Store, name: str, of: str = "") -> None:
+    """Raises `UserError` if the store `name` knows an answer or the question to it.
+
+    A question is named by its number and, where there may be several sets of them, by what it is one `of`.
+    """
 
     def count(query: Sequence[int]) -> int:
         return occurrences(store, query)
 
     for number, answer in enumerate(answers, start=1):
-        check_question(f"{number}", answer.prompt, count, name)
-        check_answer(f"{number}", answer.output, count, name)
+        check_question(f"{number}{of}", answer.prompt, count, name)
+        # Its last token may be the end of text, which the store need not have.
+        check_answer(f"{number}{of}", answer.output[:-1], count, name)
 
 
 def unrelated(others: Sequence[RecordedAnswer], held_out: Sequence[RecordedAnswer]) -> list[RecordedAnswer]:
     """`others` without those that have the same prompt as one of `held_out`, or a part of its question or answer.
 
-    How long a part counts, `contamination.py` says; the template, which all prompts share, is no part of a question.
+    Who was asked something else but repeats a part of the question in the answer is left out as well. How long a part
+    counts, `contamination.py` says; the template, which all prompts share, is no part of a question.
     """
     questions = questions_of([*others, *held_out])
     asked, held = questions[: len(others)], questions[len(others) :]
@@ -40,6 +45,7 @@ def unrelated(others: Sequence[RecordedAnswer], held_out: Sequence[RecordedAnswe
         for answer, question in zip(others, asked, strict=True)
         if answer.prompt not in prompts
         and not holds_question(question, known_questions.count)
+        and not holds_question(answer.output, known_questions.count)
         and not holds_answer(answer.output, known_answers.count)
     ]
 

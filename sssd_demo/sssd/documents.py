@@ -2,7 +2,7 @@
 
 A source is a text file (.txt, .md, .py, or anything else that is UTF-8 text), a file of recorded answers (.jsonl), a
 trace, a folder of these, or the word `stdlib`: the running interpreter's standard library. Of an answer or a trace
-only what the model wrote becomes a document.
+only what the model wrote becomes a document. A blank file is none.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from typing import Any, Protocol
 
 from sssd_demo import trace_file
 from sssd_demo.errors import UserError
-from sssd_demo.sssd.recorded_answers import read_recorded_answers
+from sssd_demo.sssd.recorded_answers import EmptyFileError, named_as_answers, read_recorded_answers
 from sssd_demo.sssd.recycled import Recycled
+from sssd_demo.trace import Trace
 
 STDLIB = "stdlib"
 TEXT_SUFFIXES = frozenset({".txt", ".md", ".py"})
@@ -39,6 +40,8 @@ class Tokenizer(Protocol):
 
     @property
     def vocab_size(self) -> int: ...
+    @property
+    def fingerprint(self) -> str: ...
     def encode(self, text: str) -> list[int]: ...
     def token_bytes(self, token: int) -> bytes: ...
 
@@ -50,23 +53,32 @@ def read_documents(
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     recycled: Recycled | None = None,
+    skipped: Callable[[Path], None] = lambda path: None,
 ) -> Iterator[Sequence[int]]:
     """The documents in `sources`, in this order and a folder's files by name.
 
-    What recorded answers tell of the tokens that were likely is learnt by `recycled`.
+    What recorded answers tell of the tokens that were likely is learnt by `recycled`; `skipped` is told of files that
+    are blank.
 
     `progress` is told the share of bytes that has been read, rising to 1. Soon after `cancelled` says so there are no
     more documents. Raises `UserError` that names the file when a source is missing, is not text, or was made by another
-    tokenizer.
+    tokenizer, and also if all files are blank.
     """
     paths = list(_paths(sources))
     reading = _Reading(sum(map(_size, paths)), progress, cancelled, Recycled() if recycled is None else recycled)
+    blank: list[EmptyFileError] = []
     try:
         for path in paths:
             with reading.file(_size(path)):
-                yield from _documents_of(path, tokenizer, reading)
+                try:
+                    yield from _documents_of(path, tokenizer, reading)
+                except EmptyFileError as error:
+                    blank.append(error)
+                    skipped(path)
     except _Cancelled:
         return
+    if blank and len(blank) == len(paths):
+        raise blank[0] if len(blank) == 1 else EmptyFileError(f"All {len(blank)} files are empty.")
 
 
 def encode(text: str, tokenizer: Tokenizer, passed: Callable[[float], None] = lambda share: None) -> list[int]:
@@ -147,23 +159,23 @@ def _size(path: Path) -> int:
 
 
 def _documents_of(path: Path, tokenizer: Tokenizer, reading: _Reading) -> Iterator[Sequence[int]]:
-    if path.suffix == ".jsonl":
-        answers = read_recorded_answers(path, tokenizer.vocab_size)
+    if named_as_answers(path):
+        answers = read_recorded_answers(path, tokenizer.vocab_size, fingerprint=tokenizer.fingerprint)
         for number, answer in enumerate(answers, 1):
             reading.passed(number / len(answers))
             reading.recycled.learn((*answer.prompt, *answer.output), answer.top)
             yield answer.output
         return
-    if path.suffix in TRACE_SUFFIXES:  # a damaged one is refused, not taken for prose
-        yield _trace_output(path, tokenizer)
+    if _suffix(path) in TRACE_SUFFIXES:  # a damaged one is refused, not taken for prose
+        yield load_trace(path, tokenizer).token_ids()
         return
     text = _read_text(path)
-    if path.suffix not in TEXT_SUFFIXES and _is_trace(text):
-        yield _trace_output(path, tokenizer)
+    if _suffix(path) not in TEXT_SUFFIXES and _is_trace(text):
+        yield load_trace(path, tokenizer).token_ids()
     elif text.strip():
         yield encode(text, tokenizer, reading.passed)
     else:
-        raise UserError(f"{path} is empty.")
+        raise EmptyFileError(f"{path} is empty.")
 
 
 def _standard_library() -> Iterator[Path]:
@@ -178,10 +190,14 @@ def _standard_library() -> Iterator[Path]:
 def _files_below(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if hidden or path.suffix not in FOLDER_SUFFIXES or not path.is_file() or not path.stat().st_size:
+        if hidden or _suffix(path) not in FOLDER_SUFFIXES or not path.is_file():
             continue
-        if path.suffix != ".json" or _is_trace(_read_text(path)):  # a folder may hold other JSON, which is no text
+        if _suffix(path) != ".json" or _is_trace(_read_text(path)):  # a folder may hold other JSON, which is no text
             yield path
+
+
+def _suffix(path: Path) -> str:
+    return path.suffix.lower()
 
 
 def _read_text(path: Path) -> str:
@@ -207,7 +223,8 @@ def _is_trace(text: str) -> bool:
     return isinstance(data, dict) and "rounds" in data
 
 
-def _trace_output(path: Path, tokenizer: Tokenizer) -> list[int]:
+def load_trace(path: Path, tokenizer: Tokenizer) -> Trace:
+    """The trace at `path`. Raises `UserError` if it is none, or was recorded with another tokenizer."""
     try:
         trace = trace_file.load(path)
     except UserError as error:
@@ -215,4 +232,4 @@ def _trace_output(path: Path, tokenizer: Tokenizer) -> list[int]:
     for token, written in trace.token_bytes.items():
         if token >= tokenizer.vocab_size or tokenizer.token_bytes(token) != written:
             raise UserError(f"The trace {path} was recorded with another tokenizer: they differ in token {token}.")
-    return trace.token_ids()
+    return trace

@@ -1,4 +1,7 @@
-"""Answers kept as token ids: JSON lines `{prompt: [ids], output: [ids], category, top}`, the last two if known."""
+"""Answers kept as token ids: JSON lines `{prompt: [ids], output: [ids], tokenizer, category, top}`.
+
+The last three if known; `tokenizer` is the fingerprint of the tokenizer whose ids these are.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,10 @@ from sssd_demo.trace import Top
 MAX_TOKEN_ID = 2**31 - 1
 
 
+class EmptyFileError(UserError):
+    """A file that holds nothing, or nothing but white space."""
+
+
 @dataclass(frozen=True)
 class RecordedAnswer:
     """One answer that a model gave, as token ids."""
@@ -23,10 +30,13 @@ class RecordedAnswer:
     top: tuple[Top, ...] = ()  # what the target held likely at each position of the output, where that was kept
 
 
-def read_recorded_answers(path: Path, vocab_size: int = MAX_TOKEN_ID + 1) -> list[RecordedAnswer]:
+def read_recorded_answers(
+    path: Path, vocab_size: int = MAX_TOKEN_ID + 1, *, fingerprint: str | None = None
+) -> list[RecordedAnswer]:
     """All answers in a file. All keys but `output` may be left out; unknown ones are ignored.
 
-    Raises `UserError` that names the file and the line that is wrong, also for an id not below `vocab_size`.
+    Raises `UserError` that names the file and the line that is wrong, also for an id not below `vocab_size`, and for
+    an answer that says it is another tokenizer's than `fingerprint`, or, if that is None, than those before it.
     """
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
@@ -34,19 +44,45 @@ def read_recorded_answers(path: Path, vocab_size: int = MAX_TOKEN_ID + 1) -> lis
         raise UserError(
             f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}."
         ) from error
-    found = [_answer(line, f"{path}, line {n}", vocab_size) for n, line in enumerate(lines, 1) if line.strip()]
+    found = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            where = f"{path}, line {number}"
+            data = _object(line, where)
+            fingerprint = check_tokenizer(data, fingerprint, where)
+            found.append(_answer(data, where, vocab_size))
     if not found:
-        raise UserError(f"{path} is empty.")
+        raise EmptyFileError(f"{path} is empty.")
     return found
 
 
-def _answer(line: str, where: str, vocab_size: int) -> RecordedAnswer:
+def named_as_answers(path: Path) -> bool:
+    """Whether the name says that the file holds such lines."""
+    return path.suffix.lower() == ".jsonl"
+
+
+def check_tokenizer(line: dict[str, Any], fingerprint: str | None, where: str) -> str | None:
+    """The tokenizer's fingerprint as far as it is known: `fingerprint`, else that of the recorded `line`.
+
+    Raises `UserError` if both are known and differ. Lines that this project wrote before it marked them have none.
+    """
+    mark = line.get("tokenizer")
+    if mark is not None and fingerprint not in (None, mark):
+        raise UserError(f"{where}: recorded with another tokenizer ({mark}) than the one expected ({fingerprint}).")
+    return fingerprint or mark
+
+
+def _object(line: str, where: str) -> dict[str, Any]:
     try:
         data: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise UserError(f"{where}: this is not a JSON object.") from error
     if not isinstance(data, dict) or "output" not in data:
         raise UserError(f'{where}: a JSON object with a list "output" of token ids is expected.')
+    return data
+
+
+def _answer(data: dict[str, Any], where: str, vocab_size: int) -> RecordedAnswer:
     output = _ids(data["output"], "output", where, vocab_size)
     return RecordedAnswer(
         prompt=_ids(data.get("prompt", []), "prompt", where, vocab_size),

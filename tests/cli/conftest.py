@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sssd_demo import models
 from sssd_demo.cli import main
 from sssd_demo.service import Service
 from tests.cli.fakes import FakeService
@@ -19,6 +20,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> FakeService:
     """The scripted service that every command opens."""
     fake = FakeService()
     monkeypatch.setattr(Service, "open", lambda *args, **settings: fake)
+    monkeypatch.setattr(models, "load_text", lambda name: fake.text)
     return fake
 
 

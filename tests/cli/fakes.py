@@ -41,6 +41,8 @@ class FakeText:
     """As much of `Text` as the command line uses."""
 
     end_tokens = frozenset({0})
+    vocab_size = 256
+    fingerprint = "fake"
 
     def token_bytes(self, token: int) -> bytes:
         return bytes([token])

@@ -80,6 +80,44 @@ def test_a_store_that_knows_an_answer_is_refused(refusal, tmp_path):
     assert "leak holds an answer" in refusal(*argv)
 
 
+def marked(path, tokenizer):
+    lines = [json.loads(line) | {"tokenizer": tokenizer} for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_answers_of_another_tokenizer_than_the_stores_are_refused_but_not_those_of_the_other_model(
+    run_json, refusal, tmp_path
+):
+    search, check, other = (tmp_path / f"{name}.jsonl" for name in ("search", "check", "other"))
+    argv = ["calibrate", "--search", search, "--check", check, "--store", "known", "--s-q", "4"]
+    run_json(*argv, "--other-model", marked(other, "g"))
+    marked(check, "g")
+    assert "check.jsonl, line 1: recorded with another tokenizer (g) than the one expected (f)" in refusal(*argv)
+
+
+def test_what_is_related_to_an_answer_of_the_other_model_does_not_get_into_its_store(refusal, run_json, tmp_path):
+    search, check, other = (tmp_path / f"{name}.jsonl" for name in ("search", "check", "other"))
+    argv = ["calibrate", "--search", search, "--check", check, "--store", "known", "--s-q", "4"]
+    first, second, *_ = other.read_text().splitlines()
+    same = json.dumps(json.loads(second) | {"prompt": [1, 2, 3]})
+    other.write_text(f"{same}\n{second}\n")
+    assert "two answers to unrelated questions" in refusal(*argv, "--other-model", other)
+    other.write_text(f"{same}\n{second}\n{first}\n")
+    scores = run_json(*argv, "--other-model", other)["report"]["other_model"]["faithful"]
+    assert scores["s_q 4, store"] == scores["s_q 4, no store"]
+
+
+def test_tokens_held_likely_may_be_any_of_the_other_models(run_json, tmp_path):
+    search, check, other = (tmp_path / f"{name}.jsonl" for name in ("search", "check", "other"))
+    lines = [json.loads(line) for line in other.read_text().splitlines()]
+    for line in lines:
+        line["top"][0] = [[150_000, 0.5]]
+    other.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    argv = ["calibrate", "--search", search, "--check", check, "--store", "known", "--s-q", "4"]
+    run_json(*argv, "--other-model", other)
+
+
 def test_sets_that_share_a_question_are_refused(refusal, tmp_path):
     file = tmp_path / "search.jsonl"
     assert "share a question" in refusal("calibrate", "--search", file, "--check", file, "--store", "known")

@@ -45,7 +45,7 @@ def test_a_store_is_built_listed_and_described(run_json, poem):
     built = run_json("datastore", "build", "mine", "--from", poem, poem)
     assert (built["name"], built["tokens"], built["documents"]) == ("mine", 44, 2)
     assert (built["fingerprint"], built["dtype"]) == ("bytes", "uint16")
-    assert built.pop("recycled_seen") == built["recycled"] == 0
+    assert built.pop("recycled_seen") == built["recycled"] == built.pop("blank_files") == 0
     assert run_json("datastore", "list") == {"stores": [built]}
     assert run_json("datastore", "info", "mine") == built
     assert built["sub_indices"] == [{"tokens": 44, "documents": 2, "full": False}]
@@ -108,6 +108,23 @@ def test_a_person_gets_words(poem, capsys):
     assert "sub-index 1: 22 tokens" in capsys.readouterr().out
     assert main(["datastore", "lookup", "mine", "la"]) == 0
     assert "2 tokens 'la': 5 times" in capsys.readouterr().out
+
+
+def test_blank_files_are_counted_and_what_is_left_is_indexed(run_json, refusal, poem, tmp_path, capsys):
+    (tmp_path / "blank.txt").write_text("\n")
+    built = run_json("datastore", "build", "mine", "--from", poem.parent)
+    assert (built["documents"], built["blank_files"]) == (1, 1)
+    assert main(["datastore", "add", "mine", str(poem), str(tmp_path / "blank.txt")]) == 0
+    assert capsys.readouterr().out.endswith("\n1 blank file was left out.\n")
+    assert "blank.txt is empty" in refusal("datastore", "add", "mine", tmp_path / "blank.txt")
+
+
+def test_what_a_killed_build_has_left_is_removed_by_the_next(run_json, poem, tmp_path):
+    run_json("datastore", "build", "mine", "--from", poem)
+    left = tmp_path / "data" / "stores" / ".mine.store.0123abcd.unfinished"
+    left.write_bytes(b"half a store")
+    run_json("datastore", "build", "other", "--from", poem)
+    assert not left.exists()
 
 
 def test_a_failed_build_keeps_the_store_of_that_name(run_json, refusal, poem, tmp_path):

@@ -161,6 +161,21 @@ def test_bad_files_are_one_line_and_exit_2(refusal, tmp_path, conversations, pas
     assert "40 of the own answers are related to one held out" in twice
 
 
+def test_answers_of_another_tokenizer_are_refused(refusal, tmp_path, answers, past):
+    lines = [json.loads(line) | {"tokenizer": "other"} for line in answers.read_text().splitlines()]
+    foreign = tmp_path / "foreign.jsonl"
+    foreign.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for argv in (
+        ["additivity", "--answers", foreign, "--store", "past"],
+        ["cold-start", "--answers", foreign],
+        ["cold-start", "--answers", answers, "--held-out", foreign],
+        ["own-text", "--answers", answers, "--own", foreign],
+        ["own-text", "--answers", answers, "--own", answers, "--other", foreign],
+    ):
+        said = refusal("experiment", *argv, "--out", tmp_path / "a.json")
+        assert "foreign.jsonl, line 1: recorded with another tokenizer (other)" in said
+
+
 def test_a_place_that_cannot_keep_the_result_is_refused_before_the_work(refusal, tmp_path, answers, past):
     command = ["experiment", "additivity", "--answers", answers, "--store", "past"]
     assert "no folder benchmarks/results to keep the result in" in refusal(*command)

@@ -22,6 +22,7 @@ def test_a_file_of_lines_holds_token_ids_and_the_category(service, questions, ru
     assert lines[3] == {
         "question_id": "4",
         "category": "roleplay",
+        "tokenizer": "fake",
         "prompt": list(b"Be a tree."),
         "output": [*b"Be a tree.", 0],
         "top": [[[token, 0.75], [0, 0.25]] for token in (*b"Be a tree.", 0)],
@@ -65,10 +66,43 @@ def test_a_question_that_cannot_be_answered_does_not_stop_the_others(service, qu
     assert len(list((tmp_path / "traces").iterdir())) == 5
 
 
+def test_a_whole_line_that_lost_only_its_end_is_kept(service, questions, run_json, tmp_path: Path):
+    out = tmp_path / "a.jsonl"
+    run_json("record", "--questions", questions, "--out", out, "--limit", 3)
+    before = out.read_text()
+    out.write_text(before.removesuffix("\n"))
+    assert run_json("record", "--questions", questions, "--out", out)["already_there"] == 3
+    assert out.read_text().startswith(before)
+    assert len(out.read_text().splitlines()) == 4
+
+
+def test_answers_of_another_tokenizer_are_neither_taken_for_this_ones_nor_added_to(
+    service, questions, run_json, refusal, tmp_path: Path
+):
+    lines, traces = tmp_path / "A.JSONL", tmp_path / "traces"
+    for out in (lines, traces):
+        run_json("record", "--questions", questions, "--out", out)
+    before = lines.read_bytes()
+    service.text.fingerprint = "other"
+    service.text.token_bytes = lambda token: b"?"
+    said = refusal("record", "--questions", questions, "--out", lines)
+    assert "A.JSONL, line 1: recorded with another tokenizer (fake) than the one expected (other)" in said
+    assert "1.json was recorded with another tokenizer" in refusal("record", "--questions", questions, "--out", traces)
+    assert lines.read_bytes() == before
+    assert len(list(traces.iterdir())) == 4
+
+
+def test_answers_recorded_before_there_was_a_mark_are_still_there(service, questions, run_json, tmp_path: Path):
+    old = [{"question_id": id_, "category": "qa", "prompt": [65], "output": [66]} for id_ in (1, 2)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in old))
+    assert run_json("record", "--questions", questions, "--out", tmp_path / "a.jsonl")["already_there"] == 2
+
+
 def test_places_that_hold_something_else_are_refused(service, questions, refusal, tmp_path: Path):
     (tmp_path / "notes").write_text("mine")
     assert "Cannot record to" in refusal("record", "--questions", questions, "--out", tmp_path / "notes")
-    for text in ("mine", "mine\n", "{}\n"):
+    question = questions.read_text().splitlines()[0]
+    for text in ("mine", "mine\n", "{}\n", question, f"{question}\n", "[" * 100_000):
         (tmp_path / "notes.jsonl").write_text(text)
         said = refusal("record", "--questions", questions, "--out", tmp_path / "notes.jsonl")
         assert "line 1: not a recorded answer" in said

@@ -45,6 +45,25 @@ def test_a_store_that_knows_an_answer_or_its_prompt_is_refused(refusal, answers,
     assert "prompts holds 13 tokens in a row of question 1 of asked.jsonl" in said
 
 
+def test_answers_of_another_tokenizer_than_the_stores_are_refused(run_json, refusal, tmp_path):
+    keep_store("past", range(50, 90))
+    marked = tmp_path / "marked.jsonl"
+    line = {"prompt": [1], "output": list(range(30)), "tokenizer": "f"}
+    marked.write_text(json.dumps(line) + "\n")
+    run_json("replay", "--answers", marked, "--store", "past")
+    marked.write_text(json.dumps(line | {"tokenizer": "g"}) + "\n")
+    run_json("replay", "--answers", marked)
+    said = refusal("replay", "--answers", marked, "--store", "past")
+    assert "marked.jsonl, line 1: recorded with another tokenizer (g) than the one expected (f)" in said
+
+
+def test_a_file_with_answers_of_two_tokenizers_is_refused(refusal, tmp_path):
+    mixed = tmp_path / "mixed.jsonl"
+    lines = [{"output": [1]}, {"output": [1], "tokenizer": "f"}, {"output": [1]}, {"output": [1], "tokenizer": "g"}]
+    mixed.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "line 4: recorded with another tokenizer (g)" in refusal("replay", "--answers", mixed)
+
+
 def test_without_a_store_the_prompt_is_the_only_source(run_json, answers):
     for none in ([], ["--store", "none"]):
         assert run_json("replay", "--answers", answers, "--s-q", "4", *none)["4"]["tokens_per_step"] == 1.0

@@ -29,6 +29,10 @@ def test_who_was_asked_the_same_is_left_out_however_the_answer_begins():
     assert unrelated([same_question, part_of_it, same_short_question], HELD_OUT) == []
 
 
+def test_who_repeats_the_question_in_an_answer_to_another_is_left_out():
+    assert unrelated([asked((1,), (*range(2000, 2030), *range(503, 516)))], HELD_OUT) == []
+
+
 def test_who_answered_the_same_is_left_out_even_if_it_differs_in_its_first_word():
     assert unrelated([asked((1,), (5, *range(601, 640)))], HELD_OUT) == []
     assert unrelated([asked((1,), (*range(2000, 2050), *range(710, 742)))], HELD_OUT) == []
@@ -64,5 +68,8 @@ def test_a_store_that_knows_an_answer_or_its_question_is_refused():
     check_held_out([asked], store([range(600, 612), range(500, 512)]), "fine")
     with pytest.raises(UserError, match="known holds an answer to question 2"):
         check_held_out([*phrased(1), asked], store([asked.output]), "known")
-    with pytest.raises(UserError, match="known holds 13 tokens in a row of question 1"):
-        check_held_out([asked], store([asked.prompt]), "known")
+    with pytest.raises(UserError, match="known holds 13 tokens in a row of question 1 of answers"):
+        check_held_out([asked], store([asked.prompt]), "known", " of answers")
+    short = RecordedAnswer((), (*range(600, 620), 0))  # 0 is the end of text, which a store of prose has not
+    with pytest.raises(UserError, match="known holds an answer to question 1"):
+        check_held_out([short], store([range(590, 640)]), "known")

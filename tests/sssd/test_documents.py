@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,7 @@ class Bytes:
     """A tokenizer whose ids are bytes; remembers the pieces that it was given."""
 
     vocab_size = 256
+    fingerprint = "bytes"
 
     def __init__(self):
         self.pieces = []
@@ -77,6 +79,36 @@ def test_a_trace_of_another_tokenizer_is_refused(tmp_path):
     trace_file.save(trace([66], {65: b"A", 66: b"B", 300: b"x"}), tmp_path / "t.json")
     with pytest.raises(UserError, match="differ in token 300"):
         read(tmp_path / "t.json")
+
+
+def test_recorded_answers_of_another_tokenizer_are_refused_and_those_without_a_mark_read(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"output": [1]}\n{"output": [2], "tokenizer": "bytes"}\n')
+    assert read(path) == [[1], [2]]
+    path.write_text('{"output": [1]}\n{"output": [2], "tokenizer": "words"}\n')
+    with pytest.raises(UserError, match=r"a\.jsonl, line 2: recorded with another tokenizer \(words\) .* \(bytes\)"):
+        read(path)
+
+
+def test_blank_files_are_left_out_and_told_of_unless_there_is_nothing_else(tmp_path):
+    for name, content in (("a.txt", "A"), ("b.txt", " \n"), ("c.jsonl", "\n"), ("d.md", ""), ("e.json", "")):
+        (tmp_path / name).write_text(content)
+    skipped: list[Path] = []
+    assert list(read_documents([str(tmp_path)], Bytes(), skipped=skipped.append)) == [[65]]
+    assert [path.name for path in skipped] == ["b.txt", "c.jsonl", "d.md"]
+    assert read(tmp_path / "b.txt", tmp_path / "a.txt") == [[65]]
+    (tmp_path / "a.txt").unlink()
+    with pytest.raises(UserError, match="All 3 files are empty"):
+        read(tmp_path)
+
+
+def test_capitals_in_a_files_name_change_nothing(tmp_path):
+    (tmp_path / "A.JSONL").write_text('{"output": [1]}')
+    (tmp_path / "B.TXT").write_text("B")
+    trace_file.save(trace([67]), tmp_path / "C.JSON")
+    (tmp_path / "D.Json").write_text("{}")
+    assert read(tmp_path) == [[1], [66], [67]]
+    assert read(tmp_path / "A.JSONL") == [[1]]
 
 
 def test_a_folder_gives_its_files_by_name_and_leaves_out_what_is_no_text(tmp_path):
