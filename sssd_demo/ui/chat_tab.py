@@ -20,6 +20,7 @@ from sssd_demo.ui import chat_turn
 from sssd_demo.ui.chat_layout import ChatLayout, build
 from sssd_demo.ui.chat_turn import KEEP, Page
 from sssd_demo.ui.conversation import History, text_of
+from sssd_demo.ui.datastore_access import page_of
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.sessions import Session, Sessions
 from sssd_demo.ui.settings_panel import own_store_text, settings_from, text_title
@@ -167,7 +168,7 @@ class _Handlers:
         return _drawn(page) if page else _UNCHANGED
 
     def new(self, request: gr.Request) -> list[Any]:
-        self._sessions.end_conversation(request.session_hash or "")
+        self._sessions.end_conversation(page_of(request))
         return _drawn(Page(history=[], answer=None, figures=None))
 
     def forget(self, request: gr.Request) -> str:
@@ -181,7 +182,7 @@ class _Handlers:
             return ""
         if service is None:
             return own_store_text(0)
-        store = service.session_store(request.session_hash or "")
+        store = service.session_store(page_of(request))
         store.wait(SEARCHABLE_WITHIN)
         return own_store_text(store.state().tokens)
 
@@ -217,7 +218,7 @@ class _Handlers:
         return history or gr.skip(), draft or gr.skip()
 
     def _session(self, request: gr.Request) -> Session:
-        return self._sessions.get(request.session_hash or "")
+        return self._sessions.get(page_of(request))
 
 
 def _drawn(page: Page) -> list[Any]:

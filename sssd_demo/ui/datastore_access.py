@@ -16,8 +16,13 @@ from sssd_demo.ui.words import WORDS
 
 
 def page_of(request: gr.Request) -> str:
-    """The id of the page that a request comes from. Its own store, which the chat feeds too, has the same."""
-    return request.session_hash or ""
+    """The id of the page that a request comes from. Its own store, which the chat feeds too, has the same.
+
+    Raises `gr.Error` if the request has none, as a program's may: two of them must not share a store.
+    """
+    if not request.session_hash:
+        raise gr.Error(WORDS["refuse.no_page"], print_exception=False)
+    return request.session_hash
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,14 @@ class LookupEvents:
         self._access, self._runs, self._sessions = access, runs, sessions
 
     def look_up(self, text: str | None, store: str | None, request: gr.Request) -> dict[str, Any]:
-        text = text or ""
+        text, store = text or "", store or MINE
         try:
+            if not (isinstance(text, str) and isinstance(store, str)):  # programs may send anything
+                raise UserError(WORDS["store.look.not_text"])
             if len(text) > LONGEST_QUERY:
                 raise UserError(WORDS["store.look.too_long"].format(most=LONGEST_QUERY))
             service = self._access.service()
-            sub_indices = self._sub_indices(service, store or MINE, page_of(request))
+            sub_indices = self._sub_indices(service, store, page_of(request))
             ids = service.text.encode(text)
             if not ids:
                 raise UserError(WORDS["store.look.empty_text"])

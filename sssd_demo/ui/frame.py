@@ -15,6 +15,7 @@ from sssd_demo.trace import Trace
 from sssd_demo.ui import api
 from sssd_demo.ui.chat_tab import chat_tab
 from sssd_demo.ui.components import STATIC, header
+from sssd_demo.ui.datastore_access import page_of
 from sssd_demo.ui.datastore_tab import datastore_tab
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.sessions import Sessions
@@ -69,7 +70,7 @@ def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
         chat.model.input(change_model, [chat.model], [chat.model, chat.notice, waiting], **private)
 
         def leave(request: gr.Request) -> None:
-            sessions.leave(request.session_hash or "")
+            sessions.leave(page_of(request))
 
         demo.unload(leave)
         api.add_chat(host, sessions, capacity=MAX_ROWS)

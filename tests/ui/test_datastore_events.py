@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gradio as gr
 import pytest
 
 from sssd_demo.errors import UserError
@@ -74,6 +75,28 @@ def test_a_model_that_could_not_be_had_is_told_by_its_reason():
 def test_a_store_that_is_not_there_is_refused_by_name(host: ServiceHost):
     said = lookup(host).look_up("cat", "nonsense", request("a"))["said"]
     assert said == "There is no datastore 'nonsense'; the known ones are: base."
+
+
+def test_what_is_no_text_is_refused_in_a_sentence(host: ServiceHost):
+    for text, store in ((5, "base"), ("cat", {"name": "base"}), (["cat"], "base"), ("cat", 7), (True, None)):
+        assert "must be texts" in lookup(host).look_up(text, store, request("a"))["said"]
+        assert "must be texts" in lookup(host).given(text, store, request("a"))[1]["said"]
+
+
+@pytest.mark.parametrize("page", [None, ""])
+def test_a_request_without_a_page_has_no_store_at_all(host: ServiceHost, service: StoreService, page):
+    """Programs that send none would all have the same one."""
+    access, runs = StoreAccess(host), GrowthRuns()
+    fill, growth = FillEvents(access), GrowthEvents(access, runs)
+    for call in (
+        lambda: lookup(host).look_up("cat", MINE, request(page)),
+        lambda: fill.text("a secret", request(page)),
+        lambda: growth.play("small", request(page)),
+        lambda: fill.clear(request(page)),
+    ):
+        with pytest.raises(gr.Error, match="does not say which page"):
+            call()
+    assert service.session_stores == {}
 
 
 def test_the_own_store_is_that_of_the_page_that_asks(host: ServiceHost, service: StoreService):

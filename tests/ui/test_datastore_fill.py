@@ -46,9 +46,18 @@ def test_files_are_added_and_their_copies_here_deleted(service, store, tmp_path:
     assert not any(path.exists() for path in paths)
 
 
-@pytest.mark.parametrize(
-    ("content", "said"), [(b"\x89PNG\0\0", "not text"), (b"caf\xe9 au lait", "not UTF-8"), (b" \n", "is empty")]
-)
+def test_a_blank_file_keeps_none_of_the_others_out(service, store, tmp_path: Path):
+    good, blank = tmp_path / "a.txt", tmp_path / "b.txt"
+    good.write_text("the cat sat")
+    blank.write_text(" \n")
+    sources = [str(good), str(blank)]
+    assert last(FillJob(store, uploaded(sources, service.text), "files", uploads=sources)).phase == "done"
+    blank.write_text(" \n")
+    state = last(FillJob(store, uploaded(sources[1:], service.text), "files", uploads=sources))
+    assert (state.phase, "b.txt is empty" in state.said) == ("stopped", True)
+
+
+@pytest.mark.parametrize(("content", "said"), [(b"\x89PNG\0\0", "not text"), (b"caf\xe9 au lait", "not UTF-8")])
 def test_what_is_not_text_is_refused_by_name_and_nothing_is_lost(service, store, tmp_path: Path, content, said):
     store.append([1, 2, 3])
     path = tmp_path / "photo.txt"
