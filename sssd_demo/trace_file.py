@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -50,6 +50,7 @@ from sssd_demo.whole_file import write_whole
 VERSION = 1
 MAX_FILE_BYTES = 32 * 2**20
 MAX_TOKEN_ID = 2**31 - 1
+MAX_S_Q, MAX_MATCH = 4096, 2**15  # far more than any round has; the views write such a number as one letter
 MAX_PROBABILITY = 1.001  # a float32 softmax may end a little above 1
 TREE_COLUMNS = ("tokens", "parents", "probs", "laws", "target_probs", "coins", "sources", "match_lengths", "fates")
 
@@ -152,7 +153,7 @@ def round_to_json(round_: Round) -> dict[str, Any]:
     if round_.rule != Round.rule:
         data["rule"] = round_.rule
     if round_.decisions:
-        data["decisions"] = [asdict(decision) for decision in round_.decisions]
+        data["decisions"] = [_decision_to_json(decision) for decision in round_.decisions]
     if round_.draw is not None:
         data["draw"] = asdict(round_.draw)
     if round_.saguaro is not None:
@@ -169,6 +170,11 @@ def round_to_json(round_: Round) -> dict[str, Any]:
     return data
 
 
+def _decision_to_json(decision: Decision) -> dict[str, Any]:
+    held = [[held.token, held.p, held.q, held.residual] for held in decision.held]
+    return asdict(replace(decision, held=())) | {"held": held}
+
+
 def _round(value: Any, where: str) -> Round:
     data = mapping(value, where)
 
@@ -179,7 +185,7 @@ def _round(value: Any, where: str) -> Round:
     return Round(
         index=whole(*entry("index")),
         batch_size=whole(*entry("batch_size"), low=1),
-        s_q=whole(*entry("s_q"), low=1),
+        s_q=whole(*entry("s_q"), low=1, high=MAX_S_Q),
         start_ms=real(*entry("start_ms")),
         draft_ms=real(*entry("draft_ms")),
         verify_ms=real(*entry("verify_ms")),
@@ -209,7 +215,7 @@ def _tree(value: Any, where: str) -> VerifiedTree:
         target_probs=column("target_probs", _probability),
         coins=column("coins", lambda v, w: None if v is None else real(v, w, high=1.0)),
         sources=column("sources", lambda v, w: one_of(v, w, get_args(Source))),
-        match_lengths=column("match_lengths", whole),
+        match_lengths=column("match_lengths", lambda v, w: whole(v, w, high=MAX_MATCH)),
         fates=column("fates", lambda v, w: one_of(v, w, get_args(Fate))),
     )
     for key in TREE_COLUMNS:
@@ -233,16 +239,17 @@ def _decision(value: Any, where: str) -> Decision:
         p=_probability(*entry("p")),
         q=_probability(*entry("q")),
         mass=_probability(*entry("mass")),
-        threshold=real(*entry("threshold"), low=0.0),
-        coin=real(*entry("coin"), low=0.0, high=1.0),
+        threshold=_probability(*entry("threshold")),
+        coin=real(*entry("coin"), high=1.0),
         held=items(*entry("held"), _held),
     )
 
 
 def _held(value: Any, where: str) -> Held:
-    data = mapping(value, where)
-    laws = {key: _probability(member(data, key, where), f"{where}.{key}") for key in ("p", "q", "residual")}
-    return Held(_token(member(data, "token", where), f"{where}.token"), **laws)
+    row = items(value, where, lambda entry, _: entry)
+    if len(row) != 4:
+        raise wrong(where, "should have four entries: token, p, q, residual")
+    return Held(_token(row[0], where), *(_probability(share, where) for share in row[1:]))
 
 
 def _draw(value: Any, where: str) -> Draw:
@@ -322,8 +329,11 @@ def _check_round(round_: Round, position: int, last: bool) -> None:
     if len(tree) + round_.withheld > round_.s_q - 1:
         withheld = f" and {round_.withheld} withheld" if round_.withheld else ""
         raise wrong(f"{where}.tree", f"has {len(tree)} nodes{withheld}, more than s_q - 1 = {round_.s_q - 1}")
-    if any(decision.node >= len(tree) for decision in round_.decisions):
+    decided = [decision.node for decision in round_.decisions]
+    if any(node >= len(tree) for node in decided):
         raise wrong(f"{where}.decisions", f"decide about a node that the tree of {len(tree)} nodes lacks")
+    if len(set(decided)) < len(decided):
+        raise wrong(f"{where}.decisions", "decide about a node twice")
     path = tree.accepted_path()
     if any(tree.parents[node] != parent for node, parent in zip(path, [ROOT, *path], strict=False)):
         raise wrong(f"{where}.tree.fates", "accepts nodes that are not one path from the root")

@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from sssd_demo.errors import UserError
+from sssd_demo.rechecked import recheck
 from sssd_demo.trace import EMPTY_VERIFIED_TREE, Round, SaguaroRound, Span, Trace, VerifiedTree
 from sssd_demo.trace_file import MAX_FILE_BYTES, from_json, load, save, to_json
+from sssd_demo.ui.answer_payload import AnswerPayload
+from tests.toy_rounds import BUSH, toy_trace
 
 
 def sample_trace() -> Trace:
@@ -60,8 +63,8 @@ def sample_trace() -> Trace:
     )
 
 
-def written() -> dict:
-    return json.loads(json.dumps(to_json(sample_trace())))
+def written(trace: Trace | None = None) -> dict:
+    return json.loads(json.dumps(to_json(trace or sample_trace())))
 
 
 def test_a_trace_survives_the_file(tmp_path):
@@ -85,6 +88,34 @@ def test_the_format_is_the_documented_one():
     assert "saguaro" not in data["rounds"][0]
     assert data["rounds"][2]["saguaro"]["outcome"] == [1, 14]
     assert data["rounds"][1]["tree"]["fates"] == ["accepted", "rejected", "accepted", "ignored"]
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        toy_trace("chain", tokens=12),
+        toy_trace("block", tokens=12),
+        toy_trace("tree", parents=BUSH, laws=("distinct",) * 6, tokens=12),
+        toy_trace("traversal", parents=BUSH, laws=("sampled",) * 6, tokens=12),
+        toy_trace("tree", parents=BUSH, laws=("sampled", "point", "distinct", "point", "point", "point"), tokens=12),
+        toy_trace(parents=BUSH, laws=("point",) * 6, tokens=12),
+        toy_trace(temperature=0.0, tokens=12),
+    ],
+)
+def test_sampled_rounds_survive_with_all_that_was_decided(tmp_path, trace):
+    save(trace, tmp_path / "a.trace")
+    assert load(tmp_path / "a.trace") == trace
+
+
+def test_what_was_decided_is_written_only_where_a_draft_was_sampled():
+    traces = [toy_trace(tokens=6), toy_trace(laws=("point",) * 4, tokens=6), toy_trace(temperature=0.0, tokens=6)]
+    sampled, looked_up, greedy = (written(trace)["rounds"][1] for trace in traces)
+    assert {"rule", "decisions", "draw"} <= sampled.keys()
+    assert sampled["decisions"][0].keys() == {"node", "weight", "p", "q", "mass", "threshold", "coin", "held"}
+    assert "decisions" not in looked_up
+    assert looked_up["draw"].keys() == {"coin", "start", "prob"}
+    assert "decisions" not in greedy
+    assert "draw" not in greedy
 
 
 @pytest.mark.parametrize(
@@ -149,6 +180,8 @@ def assign(*keys, value):
         (assign("rounds", 1, "committed", value=[10, 14]), "does not equal"),
         (assign("rounds", 1, "committed", value=[10, 12]), "does not equal"),  # only the last round may be cut
         (assign("rounds", 1, "s_q", value=4), "more than s_q - 1 = 3"),
+        (assign("rounds", 1, "s_q", value=2**31), "at most 4096"),
+        (assign("rounds", 1, "tree", "match_lengths", 0, value=2**31), "at most 32768"),
         (assign("rounds", 1, "index", value=3), "numbered from 0"),
         (assign("rounds", 1, "verify_ms", value=-1), "number of at least 0"),
         (assign("rounds", 1, "verify_ms", value=float("nan")), "number of at least 0"),
@@ -173,6 +206,45 @@ def assign(*keys, value):
 )
 def test_what_is_wrong_with_a_trace_is_named(change, said):
     data = written()
+    change(data)
+    with pytest.raises(UserError, match=said) as caught:
+        from_json(data)
+    assert "\n" not in str(caught.value)
+
+
+DECISION = ("rounds", 1, "decisions", 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (assign("rounds", 1, "rule", value="hierarchical"), "one of chain, block, tree, traversal"),
+        (assign("rounds", 1, "rule", value=None), "one of chain, block, tree, traversal"),
+        (assign("rounds", 1, "tree", "laws", 0, value="indistinct"), "one of point, sampled, distinct"),
+        (assign("rounds", 1, "decisions", value={}), "should be a list"),
+        (assign(*DECISION, value=[]), "should be an object"),
+        (assign(*DECISION, "node", value=4), "a node that the tree of 4 nodes lacks"),
+        (assign(*DECISION, "node", value=-1), "at least 0"),
+        (assign(*DECISION, "node", value=1), "about a node twice"),
+        (assign(*DECISION, "weight", value=2), "at most 1.001"),
+        (assign(*DECISION, "p", value="0.5"), "should be a number"),
+        (assign(*DECISION, "q", value=float("nan")), "should be a number"),
+        (assign(*DECISION, "mass", value=-0.1), "at least 0"),
+        (assign(*DECISION, "threshold", value=1.5), "at most 1.001"),
+        (assign(*DECISION, "coin", value=None), "should be a number"),
+        (assign(*DECISION, "held", value=None), "should be a list"),
+        (assign(*DECISION, "held", 0, value=[1, 0.5, 0.5]), "token, p, q, residual"),
+        (assign(*DECISION, "held", 0, value=[1, 0.5, 0.5, True]), "should be a number"),
+        (assign(*DECISION, "held", 0, 0, value=1.0), "whole number"),
+        (assign(*DECISION, "held", 0, 0, value=77), "lacks the bytes of token 77"),
+        (assign("rounds", 1, "draw", value=[]), "should be an object"),
+        (assign("rounds", 1, "draw", "coin", value=1.5), "at most 1.001"),
+        (lambda data: data["rounds"][1]["draw"].pop("prob"), 'lacks the entry "prob"'),
+        (lambda data: data["rounds"][1]["decisions"][0].pop("mass"), 'lacks the entry "mass"'),
+    ],
+)
+def test_what_is_wrong_with_a_decision_is_named(change, said):
+    data = written(toy_trace("block", tokens=6))
     change(data)
     with pytest.raises(UserError, match=said) as caught:
         from_json(data)
@@ -206,11 +278,14 @@ HOSTILE: list[Any] = [
 HOSTILE += [[[]], {"": {}}, [None], ["accepted"], [-1] * 3, "9" * 50, "<script>"]
 
 
-def test_random_damage_never_raises_anything_but_a_user_error():
+@pytest.mark.parametrize(
+    "whole", [sample_trace(), toy_trace("traversal", parents=BUSH, laws=("distinct",) * 6, tokens=8)]
+)
+def test_random_damage_never_raises_anything_but_a_user_error(whole):
     random_ = random.Random(7)
-    every_place = [path for path in places(written()) if path]
-    for _ in range(3000):
-        data = written()
+    every_place = [path for path in places(written(whole)) if path]
+    for _ in range(2000):
+        data = written(whole)
         for path in random_.sample(every_place, random_.choice([1, 1, 2, 5])):
             container = data
             try:
@@ -229,6 +304,8 @@ def test_random_damage_never_raises_anything_but_a_user_error():
         for round_, before in trace.contexts():  # what is let through is good enough for the views
             assert len(round_.tree.depths()) == len(round_.tree)
             assert all(token in trace.token_bytes for token in before)
+            recheck(round_)
+        json.dumps(AnswerPayload(trace).update(trace)).encode()
         json.dumps(to_json(trace)).encode()
 
 
