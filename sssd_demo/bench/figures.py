@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from statistics import fmean, quantiles
@@ -10,6 +10,7 @@ from typing import Any
 
 from sssd_demo.bench import BASELINE
 from sssd_demo.bench.lanes import Reply
+from sssd_demo.metrics import Summary
 from sssd_demo.questions import Question
 
 
@@ -39,10 +40,11 @@ def spread(values: Iterable[float | None]) -> dict[str, float] | None:
     return {"mean": fmean(found), "median": middle, "p25": p25, "p75": p75}
 
 
-def report(samples: Sequence[Sample], lanes: Sequence[str]) -> dict[str, Any]:
+def report(samples: Sequence[Sample], lanes: Sequence[str], law_only: Container[str] = ()) -> dict[str, Any]:
     """{lane: {overall: figures, categories: {group: figures}}}, each lane against the baseline's samples.
 
-    Texts are compared token for token, sampled ones too: coins are keyed by position, so drafts change no text.
+    Texts are compared token for token, sampled ones too: coins are keyed by position, so point-mass drafts change no
+    text. Lanes in `law_only` sample their drafts and promise only the same law, which texts cannot tell.
     """
     baseline = {sample.pair: sample.reply for sample in samples if sample.lane == BASELINE}
     result = {}
@@ -50,18 +52,19 @@ def report(samples: Sequence[Sample], lanes: Sequence[str]) -> dict[str, Any]:
         own = [sample for sample in samples if sample.lane == lane]
         groups = dict.fromkeys(sample.question.group for sample in own)
         result[lane] = {
-            "overall": _figures(own, baseline),
+            "overall": _figures(own, baseline, lane in law_only),
             "categories": {
-                group: _figures([sample for sample in own if sample.question.group == group], baseline)
+                group: _figures([one for one in own if one.question.group == group], baseline, lane in law_only)
                 for group in groups
             },
         }
     return result
 
 
-def _figures(samples: Sequence[Sample], baseline: dict[tuple[str, int, int], Reply]) -> dict[str, Any]:
+def _figures(samples: Sequence[Sample], baseline: dict[tuple[str, int, int], Reply], law_only: bool) -> dict[str, Any]:
     summaries = [sample.reply.summary for sample in samples]
-    differences = [difference for sample in samples if (difference := _difference(sample, baseline[sample.pair]))]
+    compared = () if law_only else samples
+    differences = [difference for sample in compared if (difference := _difference(sample, baseline[sample.pair]))]
     return {
         "answers": len(samples),
         "tokens": sum(summary.tokens for summary in summaries),
@@ -76,9 +79,17 @@ def _figures(samples: Sequence[Sample], baseline: dict[tuple[str, int, int], Rep
         "accepted": sum(summary.accepted for summary in summaries),
         "rejected": sum(summary.rejected for summary in summaries),
         "ignored": sum(summary.ignored for summary in summaries),
-        "identical_to_autoregressive": not differences,
+        "acceptance_by_position": _acceptance(summaries),
+        "identical_to_autoregressive": None if law_only else not differences,
         "differences": differences,
     }
+
+
+def _acceptance(summaries: Sequence[Summary]) -> list[float]:
+    """Entry d − 1: of the rounds with a draft of d tokens or more, the share whose accepted path reached depth d."""
+    drafted = zip_longest(*(summary.drafted_by_position for summary in summaries), fillvalue=0)
+    accepted = zip_longest(*(summary.accepted_by_position for summary in summaries), fillvalue=0)
+    return [sum(reached) / sum(rounds) for reached, rounds in zip(accepted, drafted, strict=True)]
 
 
 def _speedup(sample: Sample, baseline: Reply) -> float | None:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal
 
 from sssd_demo.bench import BASELINE, LIBRARY
-from sssd_demo.cli.options import add_answer_options, add_model_options, open_service, positive, s_q, settings_from
+from sssd_demo.cli.options import (
+    add_answer_options,
+    add_model_options,
+    draft_length,
+    open_service,
+    positive,
+    s_q,
+    settings_from,
+)
 from sssd_demo.errors import UserError
 from sssd_demo.questions import Question, read_questions
 
@@ -18,6 +27,8 @@ if TYPE_CHECKING:
     from sssd_demo.bench.lanes import Lane
     from sssd_demo.request import Length
     from sssd_demo.service import Service, Settings
+
+POSITIONS = 8  # of a draft, whose acceptance is shown
 
 COLUMNS = {
     "tokens/s": ("tokens_per_second", "{:.1f}"),
@@ -48,6 +59,29 @@ def add_parser(subparsers: Any) -> None:
         dest="lengths",
         help="tokens verified per round; of several, each is measured, as METHOD@N",
     )
+    parser.add_argument(
+        "--k",
+        type=_draft_lengths,
+        default=["auto"],
+        metavar="auto|K,…",
+        dest="ks",
+        help="tokens that a draft model drafts in a row; of several, each is measured, as METHOD@kN",
+    )
+    parser.add_argument(
+        "--rule",
+        type=_acceptance_rules,
+        default=["chain"],
+        metavar="chain|block|tree|traversal,…",
+        dest="rules",
+        help="by which its drafts are judged; of several, each is measured, as METHOD@RULE",
+    )
+    parser.add_argument(
+        "--draft-temperature",
+        type=float,
+        metavar="T",
+        default=argparse.SUPPRESS,
+        help="of the draft model (default: the answer's)",
+    )
     parser.add_argument("--limit", type=positive, metavar="N", help="so many questions, spread over the categories")
     parser.add_argument("--turns", choices=("first", "all"), default="first", help="of each question")
     parser.add_argument("--repeats", type=positive, default=1, metavar="R")
@@ -68,7 +102,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.bench.figures import report
     from sssd_demo.bench.runner import measure
 
-    with open_service(args) as service:
+    with open_service(args, [one.method for one in settings.values()]) as service:
         if args.batch > service.engine.capacity:
             raise UserError(
                 f"This machine decodes at most {service.engine.capacity} answers at once, so --batch {args.batch} would"
@@ -87,8 +121,10 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             raise UserError(f"No question could be answered: {next(iter(outcome.skipped.values()))}")
         return {
             "machine": _machine(service),
-            "settings": _told(args, settings, questions, outcome.skipped),
-            "methods": report(outcome.samples, list(settings)),
+            "settings": _told(args, service, settings, questions, outcome.skipped),
+            "methods": report(
+                outcome.samples, list(settings), law_only={name for name, one in settings.items() if _law_only(one)}
+            ),
         }
 
 
@@ -102,6 +138,10 @@ def show(result: dict[str, Any]) -> str:
     table = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
     machine, settings = result["machine"], result["settings"]
     table.append("")
+    for name, figures in result["methods"].items():
+        shares = figures["overall"]["acceptance_by_position"]
+        if shares:
+            table.append(f"{name}: accepted by position " + " ".join(f"{share:.2f}" for share in shares[:POSITIONS]))
     table.append(f"{len(settings['asked'])} questions, {settings['repeats']} repeats; mean · median (p25 to p75)")
     table.append("{cpu}, {threads} threads, {dtype}, torch {torch}, {date}".format(**machine))
     return "\n".join(table)
@@ -115,11 +155,13 @@ def _cell(figure: dict[str, float] | None, form: str) -> str:
 
 
 def _same(overall: dict[str, Any]) -> str:
+    if overall["identical_to_autoregressive"] is None:
+        return "same law"
     return "yes" if overall["identical_to_autoregressive"] else f"{len(overall['differences'])} differ"
 
 
 def _settings(args: argparse.Namespace) -> dict[str, Settings]:
-    """Lane name → settings: the baseline first, then each method, once for each speculation length."""
+    """Lane name → settings: the baseline first, then each method, once for each value of what it is measured by."""
     lanes = {BASELINE: settings_from(args, method=BASELINE)}
     for name in args.methods:
         method, _, length = name.partition("@")
@@ -127,10 +169,30 @@ def _settings(args: argparse.Namespace) -> dict[str, Settings]:
             lanes[name] = settings_from(args, method=BASELINE)
         elif method != BASELINE:
             lengths = [s_q(length)] if length else args.lengths
-            for one in lengths:
-                lane = name if len(lengths) == 1 else f"{name}@{one}"
-                lanes[lane] = settings_from(args, method=method, s_q=one)
+            for lane, changes in _variants(name, method, lengths, args):
+                lanes[lane] = settings_from(args, method=method, **changes)
     return lanes
+
+
+def _variants(
+    name: str, method: str, lengths: list[Length], args: argparse.Namespace
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A lane's name, which tells what there are several values of, and these values."""
+    from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+
+    drafts = method in WITH_DRAFT_MODEL
+    ks, rules = (args.ks, args.rules) if drafts else (["auto"], ["chain"])
+    for k, rule, length in product(ks, rules, lengths):
+        told = [f"k{k}"] * (len(ks) > 1) + [rule] * (len(rules) > 1) + [str(length)] * (len(lengths) > 1)
+        changes = {"s_q": length} | ({"k": k, "rule": rule} if drafts else {})
+        yield "@".join([name, "-".join(told)]) if told else name, changes
+
+
+def _law_only(settings: Settings) -> bool:
+    """Whether drafts are sampled: the text then has autoregressive's law, but is not the very text."""
+    from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+
+    return settings.method in WITH_DRAFT_MODEL and settings.temperature > 0 and settings.draft_temperature != 0
 
 
 def _lane(name: str, service: Service, settings: Settings) -> Lane:
@@ -169,9 +231,15 @@ def _inspector(service: Service, questions: list[Question], store: str | None) -
 
 
 def _told(
-    args: argparse.Namespace, settings: dict[str, Settings], questions: list[Question], skipped: dict[str, str]
+    args: argparse.Namespace,
+    service: Service,
+    settings: dict[str, Settings],
+    questions: list[Question],
+    skipped: dict[str, str],
 ) -> dict[str, Any]:
     """All that somebody needs to measure the same again."""
+    from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+
     common = settings[BASELINE]
     return {
         "questions": args.questions,
@@ -182,6 +250,12 @@ def _told(
         "repeats": args.repeats,
         "batch": args.batch,
         "s_q": {name: one.s_q for name, one in settings.items() if name not in (BASELINE, LIBRARY)},
+        "drafting": {
+            name: {"k": one.k, "rule": one.rule, "temperature": one.draft_temperature}
+            for name, one in settings.items()
+            if one.method in WITH_DRAFT_MODEL
+        },
+        "draft_model": service.draft.name if service.draft else None,
         "max_new_tokens": common.max_new_tokens,
         "temperature": common.temperature,
         "top_k": common.top_k,
@@ -216,3 +290,11 @@ def _names(text: str) -> list[str]:
 
 def _lengths(text: str) -> list[Length]:
     return [s_q(part.strip()) for part in text.split(",")]
+
+
+def _draft_lengths(text: str) -> list[int | Literal["auto"]]:
+    return [draft_length(part.strip()) for part in text.split(",")]
+
+
+def _acceptance_rules(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]

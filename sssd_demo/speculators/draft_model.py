@@ -137,11 +137,11 @@ class DraftModel:
             _first_level(each, logits[each.sequence.id])
             self._computed[each.sequence.id] = 0
         for depth in range(1, max(each.plan.depth for each in growing)):
-            deepening = [each for each in growing if depth < each.plan.depth and each.tokens]
             started = self._clock()
-            logits = self._step(deepening)
-            for each in deepening:
-                _next_level(each, logits[each.sequence.id])
+            logits = self._step(growing)
+            for each in growing:
+                if depth < each.plan.depth:
+                    _next_level(each, logits[each.sequence.id])
             self._note(self._clock() - started)
 
     def _take_in(self, growing: list[_Growing]) -> dict[int, torch.Tensor]:
@@ -166,16 +166,20 @@ class DraftModel:
             found[each.sequence.id] = logits[row, len(pending[row]) - 1, : self._vocabulary]
         return found
 
-    def _step(self, deepening: list[_Growing]) -> dict[int, torch.Tensor]:
-        """Compute the newest level of each tree. Returns logits [nodes of the level, V] by sequence id."""
-        roots, trees, known = [0] * len(self._ids), [EMPTY_TREE] * len(self._ids), [1] * len(self._ids)
-        for each in deepening:
+    def _step(self, growing: list[_Growing]) -> dict[int, torch.Tensor]:
+        """Compute the newest level of each tree. Returns logits [nodes of the level, V] by sequence id.
+
+        A tree that is as deep as it should be takes part: whatever a forward writes for its row, as padding or not,
+        must come after what is already there.
+        """
+        roots, trees, known = [0] * len(self._ids), [EMPTY_TREE] * len(self._ids), [0] * len(self._ids)
+        for each in growing:
             row = self._ids.index(each.sequence.id)
             roots[row], trees[row] = each.sequence.tokens[-1], each.shape()
             known[row] = 1 + self._computed[each.sequence.id]
         logits = self._model.forward(roots, trees, known)
         found = {}
-        for each in deepening:
+        for each in growing:
             row = self._ids.index(each.sequence.id)
             found[each.sequence.id] = logits[row, : len(each.tokens) + 1 - known[row], : self._vocabulary]
             self._computed[each.sequence.id] = len(each.tokens)

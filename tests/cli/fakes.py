@@ -135,6 +135,7 @@ class FakeService:
             dtype="float32",
             model=SimpleNamespace(dtype=torch.float32),
         )
+        self.draft: Any = None
         self.answers = answers or {}
         self.step = step
         self.asked: list[tuple[str, Settings, bool]] = []

@@ -1,6 +1,7 @@
 """`bench`: which lanes there are, what is reported, what is refused. The figures themselves are in tests/bench."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -43,6 +44,67 @@ def test_several_lengths_make_a_lane_each(service, questions, run_json):
 def test_one_length_keeps_the_methods_name(service, questions, run_json):
     result = run_json("bench", "--questions", questions, "--methods", "autoregressive,sssd", "--s-q", 8, "--limit", 1)
     assert result["settings"]["s_q"] == {"sssd": 8}
+
+
+@pytest.fixture
+def pair(service):
+    """The scripted service, with a draft model."""
+    service.draft = SimpleNamespace(name="small")
+    return service
+
+
+def test_several_draft_lengths_and_rules_make_a_lane_each(pair, questions, run_json):
+    result = run_json(
+        *["bench", "--questions", questions, "--methods", "sssd,speculative", "--limit", 1, "--draft", "small"],
+        *["--k", "1,auto", "--rule", "chain,block", "--temperature", 1],
+    )
+    assert list(result["methods"]) == [
+        *("autoregressive", "sssd", "speculative@k1-chain", "speculative@k1-block"),
+        *("speculative@kauto-chain", "speculative@kauto-block"),
+    ]
+    assert result["settings"]["drafting"]["speculative@k1-block"] == {"k": 1, "rule": "block", "temperature": None}
+    assert result["settings"]["draft_model"] == "small"
+
+
+def test_sampled_drafts_are_not_compared_text_by_text(pair, questions, run_json):
+    pair.answers = {"speculative": b"Who am I?"}
+    ask = ["bench", "--questions", questions, "--methods", "speculative", "--limit", 1, "--draft", "small"]
+    sampled = run_json(*ask, "--temperature", 1)["methods"]["speculative"]["overall"]
+    assert sampled["identical_to_autoregressive"] is None
+    assert sampled["differences"] == []
+    # A greedy draft is a point mass and keeps the text, so there a difference tells.
+    for point_mass in (["--temperature", 1, "--draft-temperature", 0], []):
+        compared = run_json(*ask, *point_mass)["methods"]["speculative"]["overall"]
+        assert compared["identical_to_autoregressive"] is False
+
+
+def test_acceptance_is_told_by_position(service, questions, run_json):
+    service.answers = {"sssd": b"abcdefg"}
+    overall = run_json("bench", "--questions", questions, "--methods", "sssd")["methods"]["sssd"]["overall"]
+    assert overall["acceptance_by_position"] == [3 / 4]  # rounds of a token and a bonus, and one that only ends
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["--k", "0"], "K must be 1 to 16 tokens or auto, but is 0"),
+        (["--k", "17"], "K must be 1 to 16 tokens or auto, but is 17"),
+        (["--k", "many"], "must be auto or a whole number, but is 'many'"),
+        (["--rule", "best"], "no acceptance rule called 'best'; the rules are chain, block, tree, traversal"),
+        (["--rule", "hierarchical"], "is the rule called block"),
+        (["--draft-temperature", "3"], "draft's temperature must lie between 0 and 2, but is 3"),
+    ],
+)
+def test_odd_drafting_is_refused(pair, questions, refusal, argv, says):
+    ask = ["bench", "--questions", questions, "--methods", "speculative", "--draft", "small", *argv]
+    assert says in refusal(*ask)
+
+
+def test_a_method_with_a_draft_model_is_refused_where_there_is_none(service, questions, refusal):
+    says = refusal("bench", "--questions", questions, "--methods", "speculative", "--preset", "smollm2-135m")
+    assert "speculative needs a draft model, and smollm2-135m comes without one" in says
+    assert "qwen2.5-coder" in says
+    assert not service.asked
 
 
 def test_only_the_first_turn_is_asked_unless_all_are(service, questions, run_json):
