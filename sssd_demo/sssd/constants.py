@@ -1,16 +1,15 @@
 """Every constant of SSSD in one place, with its origin.
 
 "Authors" stands for the public code of arXiv 2411.05894's authors, whose numbers come from a grid search that was not
-published. "Replay" marks what neither paper nor code description settles: of several readings, the one whose
-tokens per step on recorded answers equal those of the authors' own program (see `replay.py`).
+published. "Replay" marks what neither paper nor code description settles; the readings taken are those with which
+`replay --setting faithful` comes to the tokens per step of the authors' own program (`tests/sssd/test_replay.py`):
 
-What replay settled: a source's node proposes at most `children_cap` tokens, except that the datastore's first tokens
-are free of it (with it, s_q = 32 falls 1 % short); the prompt source looks as deep as its window allows, not only
-`branch_length` tokens (with that limit, 2 % short); a step counts accepted + 1 also at an answer's end.
+* a source's node proposes at most `children_cap` tokens, except that the datastore's first tokens are free of it;
+* the prompt source looks as deep as its window allows, not only `branch_length` tokens;
+* a step counts accepted + 1 also at an answer's end.
 
-What it cannot tell apart (within 0.5 %), so that the simplest was taken: whether windows straddle the border between
-prompt and answer, whether samples lie at equal steps or equal shares, whether the 100 samples count anew at each
-back-off level, and how equal scores at equal depth are ordered.
+What that leaves open was taken as is simplest: no window holds both prompt and answer, samples lie evenly over all
+occurrences, and they are counted anew at each back-off level.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import struct
 from collections.abc import Sequence
 from contextlib import suppress
 from io import FileIO
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -151,7 +152,8 @@ class Journal:
             self.documents.append(np.frombuffer(content, self._dtype, length, place + _HEAD_BYTES))
 
     def _put_aside(self, content: bytes) -> None:
-        aside = self.path.with_name(f"{self.path.name}.damaged")
+        places = (self.path.with_name(f"{self.path.name}.damaged-{n}") for n in count(1))
+        aside = next(place for place in places if not place.exists())  # one that was put aside before stays
         with replacing(aside) as file:
             file.write(content)
         self.damage = (

@@ -41,7 +41,7 @@ def peak_bytes(tokens: int, dtype: np.dtype) -> int:
 
 
 def _sorted_suffixes(content: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """Called past pydivsufsort's own function, which spends 5 ms on ctypes however short the text."""
+    """Called past pydivsufsort's own function, whose way through ctypes takes far longer than to sort a short text."""
     _use_one_thread()
     positions = np.empty(content.size, np.int32)
     failed = libdivsufsort.divsufsort(

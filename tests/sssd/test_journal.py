@@ -94,8 +94,22 @@ def test_any_changed_byte_of_a_record_is_damage_said_in_a_sentence_and_what_stan
         kept = found(journal)
         assert kept == [[1, 2, 3], [400], [5, 6]][: len(kept)]
         assert len(kept) < 3
-        assert path.with_name("mine.journal.damaged").read_bytes() == spoilt
+        aside = path.with_name("mine.journal.damaged-1")
+        assert aside.name in journal.damage
+        assert aside.read_bytes() == spoilt
+        aside.unlink()
         assert found(opened(path)) == kept, "what was kept is clean"
+
+
+def test_what_was_put_aside_before_stays(path):
+    spoilt = []
+    for last in (b"\1", b"\2", b"\3"):
+        written(path)
+        path.write_bytes(path.read_bytes()[:-1] + last)
+        spoilt.append(path.read_bytes())
+        opened(path)
+        path.unlink()
+    assert [path.with_name(f"mine.journal.damaged-{n}").read_bytes() for n in (1, 2, 3)] == spoilt
 
 
 def test_a_journal_that_lags_behind_its_store_begins_anew(path):
