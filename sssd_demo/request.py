@@ -36,7 +36,7 @@ class Drafting:
     rule: AcceptanceRule = "chain"
 
     def __post_init__(self) -> None:
-        if self.k != "auto" and not (isinstance(self.k, int) and 1 <= self.k <= MAX_K):
+        if self.k != "auto" and not (type(self.k) is int and 1 <= self.k <= MAX_K):  # bool is a subclass of int
             raise UserError(f"The draft length K must be 1 to {MAX_K} tokens or auto, but is {self.k}.")
         if self.rule not in ACCEPTANCE_RULES:
             raise _unknown_rule(self.rule)
