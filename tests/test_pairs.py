@@ -120,7 +120,7 @@ def test_hierarchical_verification_is_named_and_explained():
 
 def test_the_command_line_takes_any_pair(target, sibling, stranger, capsys):
     ask = ["generate", "the cat", "--model", str(target), "--method", "speculative", "--dtype", "float32", "--json"]
-    assert main([*ask, "--draft", str(sibling), "--k", "2", "--max-new-tokens", "12"]) == 0
+    assert main([*ask, "--draft", str(sibling), "--k", "2", "--s-q", "8", "--max-new-tokens", "12"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["method"] == "speculative"
     assert result["drafted"] > 0
