@@ -33,9 +33,8 @@ class RowTable:
         Another conversation's memory is never read; the oldest is forgotten when no row is free.
         """
         chosen = self._best_row(row, conversation)
-        self._cache.swap(row, chosen)
-        memory, self._memories[chosen] = self._memories[chosen], self._memories[row]
-        self._memories[row] = None
+        self.exchange(row, chosen)
+        memory, self._memories[row] = self._memories[row], None
         shared = 0
         if memory and memory.conversation == conversation:
             shared = _common_prefix(memory.tokens, prompt[:-1])
@@ -54,6 +53,11 @@ class RowTable:
             self._memories[last] = _Memory(conversation, committed, self._releases)
         else:
             self._cache.truncate(last, 0)
+
+    def exchange(self, a: int, b: int) -> None:
+        """Two rows change places, with what they remember."""
+        self._cache.swap(a, b)
+        self._memories[a], self._memories[b] = self._memories[b], self._memories[a]
 
     def forget(self, conversation: str) -> None:
         """Drop what idle rows remember of `conversation`."""

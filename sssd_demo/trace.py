@@ -214,6 +214,7 @@ class Round:
     saguaro: SaguaroRound | None = None
     withheld: int = 0  # nodes of the tree that are not shown, since their text is not the visitor's to see
     top: tuple[Top, ...] = ()  # one for each committed token, where the request asked for it; not kept in trace files
+    scratch: int = 0  # tokens that the target computed beside the tree and that were not to be tested
     rule: AcceptanceRule = "tree"
     decisions: tuple[Decision, ...] = ()  # in the order in which they were made, where a draft was sampled
     draw: Draw | None = None  # None in greedy decoding, and where the answer ended before the bonus

@@ -150,6 +150,8 @@ def round_to_json(round_: Round) -> dict[str, Any]:
     }
     if round_.withheld:
         data["withheld"] = round_.withheld
+    if round_.scratch:
+        data["scratch"] = round_.scratch
     if round_.rule != Round.rule:
         data["rule"] = round_.rule
     if round_.decisions:
@@ -195,6 +197,7 @@ def _round(value: Any, where: str) -> Round:
         committed=items(*entry("committed"), _token),
         saguaro=None if saguaro is None else _saguaro(saguaro, f"{where}.saguaro"),
         withheld=whole(data.get("withheld", 0), f"{where}.withheld"),
+        scratch=whole(data.get("scratch", 0), f"{where}.scratch"),
         rule=one_of(data.get("rule", Round.rule), f"{where}.rule", get_args(AcceptanceRule)),
         decisions=items(data.get("decisions", []), f"{where}.decisions", _decision),
         draw=_draw(data["draw"], f"{where}.draw") if data.get("draw") is not None else None,
@@ -326,9 +329,10 @@ def _check_round(round_: Round, position: int, last: bool) -> None:
     where, tree = f"rounds[{position}]", round_.tree
     if round_.index != position:
         raise wrong(f"{where}.index", f"is {round_.index}, but rounds must be numbered from 0 without gaps")
-    if len(tree) + round_.withheld > round_.s_q - 1:
-        withheld = f" and {round_.withheld} withheld" if round_.withheld else ""
-        raise wrong(f"{where}.tree", f"has {len(tree)} nodes{withheld}, more than s_q - 1 = {round_.s_q - 1}")
+    beside = {"withheld": round_.withheld, "scratch": round_.scratch}
+    if len(tree) + sum(beside.values()) > round_.s_q - 1:
+        more = "".join(f" and {count} {kind}" for kind, count in beside.items() if count)
+        raise wrong(f"{where}.tree", f"has {len(tree)} nodes{more}, more than s_q - 1 = {round_.s_q - 1}")
     decided = [decision.node for decision in round_.decisions]
     if any(node >= len(tree) for node in decided):
         raise wrong(f"{where}.decisions", f"decide about a node that the tree of {len(tree)} nodes lacks")

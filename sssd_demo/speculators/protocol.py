@@ -34,6 +34,7 @@ class Outcome:
     bonus: int
     committed: tuple[int, ...]
     top: tuple[Top, ...] = ()  # the target's most probable tokens, one entry for each of `committed`
+    scratch_next: tuple[int, ...] = ()  # the target's most likely token after each scratch node of the tree
 
 
 class Speculator(Protocol):
@@ -46,13 +47,14 @@ class Speculator(Protocol):
 
     def propose(self, sequences: Seq[Sequence]) -> list[DraftTree]:
         """One draft tree for each sequence, of at most `sequence.s_q - 1` nodes; a `SampledTree` if any were drawn.
+        If this raises, it is asked again for each sequence alone.
 
         How it is drawn may depend on the text and on past outcomes, never on the coins that will verify it; and once
         a token was drawn it stays in the tree.
         """
 
     def observe(self, outcomes: Seq[Outcome]) -> None:
-        """Learn from a round that has just been committed."""
+        """Learn from a round that has just been committed. If this raises, it is asked again for each outcome alone."""
 
     def end(self, sequence: Sequence) -> None:
         """A sequence leaves (finished, cancelled or failed); forget it."""
