@@ -7,14 +7,16 @@ import threading
 import pytest
 import torch
 
-from sssd_demo.engine import Engine
+from sssd_demo.engine import CHUNK_BESIDE, Engine
 from sssd_demo.errors import UserError
 from sssd_demo.length import LengthPlanner
 from sssd_demo.request import Request
 from sssd_demo.sampling import Sampling
+from sssd_demo.scratch_tree import ScratchTree
 from sssd_demo.speculators.autoregressive import Autoregressive
 from sssd_demo.target import Target
-from tests.toys import VOCABULARY, OracleSpeculator, random_tree, toy_model
+from sssd_demo.trace import EMPTY_TREE, ROOT
+from tests.toys import VOCABULARY, OracleSpeculator, point_tree, random_tree, toy_model
 
 MODEL = toy_model()
 CONTEXT = 200
@@ -469,3 +471,118 @@ def test_a_measurement_between_two_turns_spoils_no_answer(make_engine):
     engine.call(lambda target: target.time_forward(4, 2, 20))
     history = (*prompt, *answer, 9)
     assert written(engine.submit(Request(history, "oracle", 10, conversation="a"))) == greedy_text(history, 10)
+
+
+def test_a_long_prompt_is_read_between_the_rounds_of_others_and_stalls_nobody(make_engine):
+    engine = make_engine()
+    long = tuple(random_prompt(random.Random(7), CONTEXT - 10))
+    first = engine.submit(Request((1, 2, 3), "autoregressive", 60))
+    rounds = iter(first)
+    next(rounds)
+    second = engine.submit(Request(long, "autoregressive", 5))
+    texts = [written(rounds), written(second)]
+    assert second.finished.prefill_forwards == -(-len(long) // CHUNK_BESIDE)
+    assert [texts[0], texts[1]] == [greedy_text((1, 2, 3), 60)[1:], greedy_text(long, 5)]
+
+
+def test_who_leaves_while_a_prompt_is_being_read_spoils_neither_it_nor_the_others(make_engine):
+    """The rows that follow move up: random lengths of prompts and answers, conversations that go on."""
+    rng = random.Random(8)
+    for seed in range(4):
+        engine = make_engine(rows=3, oracle=OracleSpeculator({}, seed=seed))
+        asked = []
+        for at in range(14):
+            prompt = random_prompt(rng, rng.choice([3, 20, CHUNK_BESIDE + 9, 2 * CHUNK_BESIDE + 5]))
+            count = rng.randint(1, 20)
+            request = Request(prompt, rng.choice(["oracle", "autoregressive"]), count, conversation=f"c{at % 4}")
+            stream = engine.submit(request)
+            if rng.random() < 0.2:
+                stream.cancel()
+            else:
+                asked.append((prompt, count, stream))
+        for prompt, count, stream in asked:
+            assert written(stream) == greedy_text(prompt, count)
+
+
+class Failing(OracleSpeculator):
+    """Raises for sequences whose prompt begins with 9, at the place named."""
+
+    def __init__(self, place):
+        super().__init__({})
+        self.place = place
+
+    def propose(self, sequences):
+        self._fail_at("propose", sequences)
+        return super().propose(sequences)
+
+    def observe(self, outcomes):
+        self._fail_at("observe", [outcome.sequence for outcome in outcomes])
+        super().observe(outcomes)
+
+    def begin(self, sequence):
+        self._fail_at("begin", [sequence])
+        super().begin(sequence)
+
+    def end(self, sequence):
+        self._fail_at("end", [sequence])
+        self.alive.discard(sequence.id)
+
+    def _fail_at(self, place, sequences):
+        if place == self.place and any(sequence.tokens[0] == 9 for sequence in sequences):
+            raise RuntimeError("made to fail")
+
+
+@pytest.mark.parametrize("place", ["begin", "propose", "observe", "end"])
+def test_a_sequence_that_fails_takes_nobody_with_it(make_engine, place):
+    engine = make_engine(oracle=Failing(place))
+    prompts = [(1, 2), (9, 1), (3, 4), (9, 9)]
+    streams = [engine.submit(Request(prompt, "oracle", 25, s_q=6)) for prompt in prompts]
+    for prompt, stream in zip(prompts, streams, strict=True):
+        if prompt[0] == 9 and place != "end":
+            with pytest.raises(UserError, match="internal error"):
+                list(stream)
+        else:
+            assert written(stream) == greedy_text(prompt, 25)
+    assert written(engine.submit(Request((5, 5), "autoregressive", 5))) == greedy_text((5, 5), 5)
+
+
+class WithScratch(OracleSpeculator):
+    """Every tree has two scratch nodes in a row, which begin with the true next token; remembers what comes back."""
+
+    def __init__(self, texts):
+        super().__init__(texts)
+        self.returned = []
+
+    def propose(self, sequences):
+        trees = []
+        for sequence in sequences:
+            if sequence.s_q < 3:
+                trees.append(EMPTY_TREE)
+                continue
+            sequence.s_q -= 2
+            tree = self._tree(sequence)
+            sequence.s_q += 2
+            nodes = len(tree)
+            beside = point_tree([*tree.tokens, 7, 8], [*tree.parents, ROOT, nodes])
+            trees.append(ScratchTree.of(beside, 2))
+        return trees
+
+    def observe(self, outcomes):
+        super().observe(outcomes)
+        for outcome in outcomes:
+            before = outcome.sequence.tokens[: -len(outcome.committed)]
+            self.returned.append((before, outcome.tree, outcome.scratch_next))
+
+
+def test_scratch_nodes_are_computed_and_handed_back_but_never_become_text(make_engine):
+    prompt = (4, 2)
+    oracle = WithScratch({prompt: greedy_text(prompt, 30)})
+    rounds = list(make_engine(oracle=oracle).submit(Request(prompt, "oracle", 30, s_q=8)))
+    assert written(rounds) == greedy_text(prompt, 30)
+    assert [round_.scratch for round_ in rounds] == [2 if round_.s_q >= 3 else 0 for round_ in rounds]
+    assert all(len(round_.tree) + round_.scratch < round_.s_q for round_ in rounds)
+    assert len(oracle.returned) == len(rounds) - 1
+    assert len([after for _, _, after in oracle.returned if after]) > 3
+    for before, _, after in oracle.returned:
+        if after:
+            assert list(after) == [greedy_text((*before, 7), 1)[0], greedy_text((*before, 7, 8), 1)[0]]
