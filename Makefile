@@ -7,6 +7,8 @@ VENV ?= .venv
 PRESET ?= smollm2-135m
 QUESTIONS ?= benchmarks/questions.jsonl
 METHODS ?= sssd,transformers-generate
+STORE ?= base
+RESULTS ?= benchmarks/results/standard_$(PRESET).json
 TESTS ?=
 
 RUN := $(VENV)/bin/python
@@ -29,7 +31,8 @@ lint: $(VENV)/.development
 
 bench: $(VENV)/.run-time
 	@$(RUN) -m sssd_demo fetch $(PRESET)
-	@$(RUN) -m sssd_demo bench --preset $(PRESET) --questions $(QUESTIONS) --methods $(METHODS)
+	@$(RUN) -m sssd_demo bench --preset $(PRESET) --questions $(QUESTIONS) --methods $(METHODS) --datastore $(STORE) \
+	  --out $(RESULTS)
 
 clean:
 	rm -rf .mypy_cache .pytest_cache .ruff_cache

@@ -27,6 +27,7 @@ from sssd_demo.errors import UserError
 COMMANDS = {
     "generate": "write one answer and say how it came about",
     "bench": "measure methods side by side on a file of questions",
+    "results": "show what bench has measured and kept",
     "record": "answer a file of questions and keep the traces",
     "replay": "measure drafting alone on recorded answers, without a model",
     "calibrate": "search the constants of drafting on recorded answers",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sssd_demo.bench import BASELINE, LIBRARY
@@ -21,6 +23,7 @@ from sssd_demo.cli.options import (
 )
 from sssd_demo.errors import UserError
 from sssd_demo.questions import Question, read_questions
+from sssd_demo.whole_file import write_whole
 
 if TYPE_CHECKING:
     from sssd_demo.bench.figures import Sample
@@ -86,6 +89,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--turns", choices=("first", "all"), default="first", help="of each question")
     parser.add_argument("--repeats", type=positive, default=1, metavar="R")
     parser.add_argument("--batch", type=positive, default=1, metavar="B", help="questions asked at once")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="keep the figures in this file")
     add_model_options(parser)
     add_answer_options(parser)
     parser.set_defaults(run=run, show=show)
@@ -94,6 +98,8 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Measure; progress goes to stderr."""
     questions = read_questions(args.questions, args.limit)
+    if args.out and (args.out.is_dir() or not args.out.absolute().parent.is_dir()):
+        raise UserError(f"The figures cannot be written to {args.out}: it is no file in a folder that is there.")
     settings = _settings(args)
     if LIBRARY in settings and args.batch > 1:
         raise UserError(f"{LIBRARY} answers one question at a time; please leave --batch out.")
@@ -119,13 +125,23 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         )
         if not outcome.samples:
             raise UserError(f"No question could be answered: {next(iter(outcome.skipped.values()))}")
-        return {
+        result = {
             "machine": _machine(service),
             "settings": _told(args, service, settings, questions, outcome.skipped),
             "methods": report(
                 outcome.samples, list(settings), law_only={name for name, one in settings.items() if _law_only(one)}
             ),
         }
+    if args.out:
+        _keep(result, args.out)
+    return result
+
+
+def _keep(result: dict[str, Any], path: Path) -> None:
+    try:
+        write_whole(path, json.dumps(result, indent=1) + "\n")
+    except OSError as error:
+        raise UserError(f"The figures cannot be written to {path}: {error.strerror or error}.") from error
 
 
 def show(result: dict[str, Any]) -> str:
@@ -242,7 +258,7 @@ def _told(
 
     common = settings[BASELINE]
     return {
-        "questions": args.questions,
+        "questions": Path(args.questions).name,
         "limit": args.limit,
         "asked": [question.id for question in questions if question.id not in skipped],
         "skipped": skipped,

@@ -34,6 +34,17 @@ def test_the_machine_and_the_settings_stand_beside_the_figures(service, question
     assert settings["s_q"] == {"sssd": "auto"}
 
 
+def test_the_figures_can_be_kept_in_a_file(service, questions, run_json, refusal, tmp_path):
+    kept = tmp_path / "kept.json"
+    result = run_json("bench", "--questions", questions, "--limit", 1, "--out", kept)
+    assert json.loads(kept.read_text()) == result
+    assert result["settings"]["questions"] == questions.name
+    asked = len(service.asked)
+    for place in (tmp_path, tmp_path / "none" / "kept.json"):
+        assert "cannot be written" in refusal("bench", "--questions", questions, "--out", place)
+    assert len(service.asked) == asked
+
+
 def test_several_lengths_make_a_lane_each(service, questions, run_json):
     result = run_json("bench", "--questions", questions, "--methods", "sssd,sssd@6", "--s-q", "4,auto", "--limit", 1)
     assert list(result["methods"]) == ["autoregressive", "sssd@4", "sssd@auto", "sssd@6"]

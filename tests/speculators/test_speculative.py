@@ -5,6 +5,7 @@ import itertools
 import random
 from collections import Counter
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 import torch
@@ -30,6 +31,7 @@ with torch.no_grad():
         parameter.add_(torch.randn(parameter.shape, generator=generator) * 0.05 * parameter.abs().mean())
 STRANGER = toy_model(seed=11)
 CONTEXT = 300
+LENGTHS: list[int | Literal["auto"]] = [1, 2, 4, "auto"]
 # Long forwards cost little more than short ones.
 FLAT = Profile({(1, 1, 64): 1.0, (1, 32, 64): 1.2})
 
@@ -94,7 +96,7 @@ def test_drafting_changes_no_token_of_a_greedy_answer(make_engine, rule, draft):
     engine = make_engine(draft)
     streams = {
         prompt: engine.submit(Request(prompt, "speculative", 24, drafting=Drafting(k, rule=rule)))
-        for prompt, k in zip(asked, [1, 2, 4, "auto"] * 3, strict=True)
+        for prompt, k in zip(asked, LENGTHS * 3, strict=True)
     }
     rounds = {prompt: list(stream) for prompt, stream in streams.items()}
     assert {prompt: written(each) for prompt, each in rounds.items()} == expected
