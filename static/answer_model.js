@@ -31,8 +31,26 @@
   const withheldGuesses = (words, round) =>
     round.withheld === 1 ? words["view.withheld_one"] : fill(words["view.withheld"], { n: round.withheld });
 
-  function nodesOf(round, vocabulary, index) {
+  // The tests of a round whose drafts were sampled, in order: see answer_payload.py.
+  function testsOf(round, vocabulary) {
+    return round.v?.map(([node, passed, coin, threshold, p, q, weight, mass, ...shares]) => {
+      const left = [];
+      for (let at = 0; at < shares.length; at += 4) {
+        const [place, p, q, residual] = shares.slice(at, at + 4);
+        left.push({ id: vocabulary[place][0], piece: vocabulary[place][1], p, q, residual });
+      }
+      return { node, passed: Boolean(passed), coin, threshold, p, q, weight, mass, left };
+    });
+  }
+
+  const drawOf = (round) => round.g && { coin: round.g[0], start: round.g[1], prob: round.g[2], residual: Boolean(round.g[3]) };
+
+  const problemsOf = (round) =>
+    (round.z ?? []).map(([what, node, recorded, found]) => ({ what, node, recorded, found }));
+
+  function nodesOf(round, vocabulary, index, tests) {
     const depths = [];
+    const coins = tests ? new Map(tests.map((test) => [test.node, test.coin])) : null;
     return (round.t ?? []).map((place, node) => {
       const [id, piece] = vocabulary[place];
       const parent = numberAt(round.p, node) - 1;
@@ -41,13 +59,14 @@
         kind: "node", id, piece, round: index, node, parent, depth: depths[node],
         fate: FATES[round.f[node]], source: SOURCES[round.s[node]], letter: round.s[node],
         prob: round.q[node] / 1000, score: round.d[node] / 1000, match: numberAt(round.m, node),
-        coin: typeof round.u?.[node] === "number" ? round.u[node] / 1000 : null,
+        coin: coins?.get(node) ?? (typeof round.u?.[node] === "number" ? round.u[node] / 1000 : null),
       };
     });
   }
 
   function roundOf(round, index, start, vocabulary) {
-    const nodes = nodesOf(round, vocabulary, index);
+    const tests = testsOf(round, vocabulary);
+    const nodes = nodesOf(round, vocabulary, index, tests);
     const [id, piece] = vocabulary[round.b];
     const path = nodes.filter((node) => node.fate === "accepted");
     const bonus = {
@@ -61,6 +80,7 @@
     const hasBonus = committed.length > path.length;
     return {
       index, nodes, path, committed, start, hasBonus, bonus,
+      rule: round.r, tests, draw: drawOf(round), problems: problemsOf(round), tossed: Boolean(round.u || tests),
       withheld: round.h ?? 0, startMs: round.ms[0], draftMs: round.ms[1], verifyMs: round.ms[2],
       count: (fate) => nodes.filter((node) => node.fate === fate).length,
     };

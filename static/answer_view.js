@@ -1,6 +1,6 @@
 // One answer from three sides: its tokens, its rounds as bars, and the draft tree of the round that is open.
 (() => {
-  const { h, fill, unpack, roundName, withheldGuesses, visible, bytesOf, hex, copyOf, tokenStream, roundStrip, draftTree } = window.sssdDemo;
+  const { h, fill, unpack, roundName, withheldGuesses, visible, bytesOf, hex, copyOf, tokenStream, roundStrip, draftTree, verificationView } = window.sssdDemo;
   const STEP_MS = 1100; // one round while stepping by itself
   const FOLLOW_MS = 400; // how often the tree follows a running answer
   const ANNOUNCE_MS = 4000; // how often a running answer is told to screen readers
@@ -19,6 +19,7 @@
         words[`fate.${token.fate}.name`],
         source(token),
         fill(words["view.probability"], { p: token.prob.toFixed(3) }),
+        token.letter === "M" ? fill(words["view.draft_probability"], { q: token.score.toFixed(3) }) : "",
         roundName(words, token.round),
       ]
         .filter(Boolean)
@@ -61,8 +62,9 @@
           token.letter ? h("b", {}, `${token.letter} · ${words[`source.${token.source}`]}`) : null,
           token.match ? fact(words["fact.match"], token.match) : null,
           fact(words["fact.probability"], token.prob.toFixed(3)),
+          token.letter === "M" ? fact(words["fact.draft_probability"], token.score.toFixed(3)) : null,
           token.coin !== null && token.coin !== undefined ? small(words["fact.coin"], token.coin.toFixed(3)) : null,
-          token.score !== undefined ? small(words["fact.score"], token.score.toFixed(3)) : null,
+          token.score !== undefined && token.letter !== "M" ? small(words["fact.score"], token.score.toFixed(3)) : null,
           small(words["fact.id"], token.id),
           small(words["fact.bytes"], hex(bytesOf(token.piece)) || "–"),
           token.round ? small(words["fact.round"], token.round) : h("span", { class: "av-fact is-small" }, h("i", {}, words["view.reading"])),
@@ -107,10 +109,17 @@
       return round.withheld ? `${counts} · ${withheldGuesses(words, round)}` : counts;
     };
 
-    const on = { open: (index, token) => choose(index, token), point: (token) => point(token) };
+    const on = {
+      open: (index, token) => choose(index, token),
+      point: (token) => point(token),
+      pick: (token) => checks.choose(token),
+      check: (token) => tree.check(token),
+      tell: (text) => { live.textContent = text; },
+    };
     const stream = tokenStream(words, describe, on);
     const strip = roundStrip(words, roundSummary, on);
     const tree = draftTree(words, describe, on);
+    const checks = verificationView(words, on);
     const detail = detailLine(words);
     const live = h("div", { class: "av-live", role: "status", "aria-live": "polite" });
     const badge = h("span", { class: "av-badge" });
@@ -140,6 +149,7 @@
         step(-1, words["view.previous"], "◀"), step(1, words["view.next"], "▶"), play, roundTitle,
       ),
       tree.element,
+      checks.element,
       h("p", { class: "av-sources" }, words["view.sources"]),
       detail.element,
       live,
@@ -159,6 +169,7 @@
       stream.open(index);
       strip.open(index);
       tree.draw(state.model, index);
+      checks.draw(state.model, index);
       const name = index ? fill(words["view.round_of"], { n: index, all: state.model?.rounds.length - 1 }) : words["view.reading"];
       roundTitle.textContent = round ? `${name} · ${roundSummary(round)}` : "";
       element.dataset.open = round ? index : "";

@@ -77,6 +77,7 @@
       { class: `dt-edge dt-${to.fate}` },
       s("path", { d: `M${x0},${from.y} ${bend}H${to.x}`, class: strong ? "is-strong" : "" }),
       s("text", { x: to.x - 6, y: to.y - 4, "text-anchor": "end" }, probability(to.prob)),
+      to.letter === "M" ? s("text", { x: to.x - 6, y: to.y + 12, "text-anchor": "end" }, `q ${probability(to.score)}`.replace(" <", "<")) : null,
     );
   }
 
@@ -109,7 +110,7 @@
     return group;
   }
 
-  // `on.point(node | null)` follows hover and focus.
+  // `on.point(node | null)` follows hover and focus, `on.pick(node)` a click.
   window.sssdDemo.draftTree = (words, describe, on) => {
     const svg = s("svg", { class: "dt-svg", role: "listbox", "aria-label": words["view.tree"] });
     const note = h("p", { class: "dt-note" });
@@ -119,6 +120,7 @@
     let drawn = "";
     let answer = "";
     let tallest = 0;
+    let checked = null; // the token whose test is being looked at
 
     // A large tree gets room; its frame never shrinks within an answer, so that stepping through it moves nothing.
     function makeRoom(key, height) {
@@ -127,11 +129,29 @@
       element.style.setProperty("--tree-height", `${tallest + BORDER}px`);
     }
 
+    function markChecked() {
+      svg.querySelectorAll(".is-checked").forEach((item) => item.classList.remove("is-checked"));
+      const item = checked && svg.querySelector(`[data-node="${checked.node}"]`);
+      item?.classList.add("is-checked");
+      return item;
+    }
+
+    // Moves the tree within its frame, and nothing else of the page.
+    function bringIntoSight(item) {
+      const [box, frame] = [item.getBoundingClientRect(), scroll.getBoundingClientRect()];
+      if (box.left < frame.left || box.right > frame.right) scroll.scrollLeft += box.left - frame.left - frame.width / 2;
+      if (box.top < frame.top || box.bottom > frame.bottom) scroll.scrollTop += box.top - frame.top - frame.height / 2;
+    }
+
     const pointed = (event) => event.target.closest?.(".dt-node");
     svg.addEventListener("pointerover", (event) => pointed(event) && on.point(items.get(pointed(event)) ?? null));
     svg.addEventListener("pointerleave", () => on.point(null));
     svg.addEventListener("focusin", (event) => pointed(event) && on.point(items.get(pointed(event)) ?? null));
-    svg.addEventListener("click", (event) => pointed(event) && on.point(items.get(pointed(event)) ?? null));
+    svg.addEventListener("click", (event) => {
+      const item = pointed(event) && items.get(pointed(event));
+      on.point(item || null);
+      if (item) on.pick(item);
+    });
     roving(svg, () => [...svg.querySelectorAll(".dt-node")], () => {});
 
     return {
@@ -166,12 +186,18 @@
         if (round.withheld) note.textContent = withheldGuesses(words, round);
         else if (!round.nodes.length) note.textContent = words[index === 0 ? "view.prefill" : "view.no_drafts"];
         else if (!round.hasBonus) note.textContent = words["view.cut"];
+        if (checked?.round === index) markChecked();
         cut();
       },
       mark(token) {
         svg.querySelectorAll(".is-pointed").forEach((item) => item.classList.remove("is-pointed"));
         if (!token || token.node === undefined || token.node === ROOT) return;
         svg.querySelector(`[data-node="${token.node}"]`)?.classList.add("is-pointed");
+      },
+      check(token) {
+        checked = token;
+        const item = markChecked();
+        if (item) bringIntoSight(item);
       },
     };
   };

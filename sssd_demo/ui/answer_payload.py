@@ -10,18 +10,23 @@ in `vocabulary`, a list of [id, piece] that begins with the prompt's tokens and 
                         w  what the vocabulary grows by           x  texts, where a character is cut over tokens
                         ms  start, draft and verify time          h  guesses that may not be shown
                         u  per node: the coin that was compared, in sampled rounds only
+                        g  how the bonus was drawn: its coin, start and length of its stretch, and 1 if from a residual
+                        r, v  the rule, and its tests in order where drafts were sampled (else t, f and u say it all)
+                        z  what does not agree when the verification is done again: mostly absent
 
-Probabilities are in thousandths. Small numbers are letters from "0" on, and a parent is told by parent + 1, so that
-"0" is the root.
+Probabilities are in thousandths, except in g and v. Small numbers are letters from "0" on, and a parent is told by
+parent + 1, so that "0" is the root.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
-from sssd_demo.trace import Fate, Round, Source, Trace
+from sssd_demo.rechecked import Recheck, Step, recheck
+from sssd_demo.trace import Fate, Held, Round, Source, Trace
 from sssd_demo.ui.token_text import Piece, TextStream, piece
 
 SOURCE_LETTERS: dict[Source, str] = {
@@ -33,6 +38,9 @@ SOURCE_LETTERS: dict[Source, str] = {
     "jacobi": "J",
 }
 FATE_LETTERS: dict[Fate, str] = {"accepted": "a", "rejected": "r", "ignored": "i"}
+
+MOST_LEFT = 6  # tokens whose shares are shown of what a refusal left
+MOST_PROBLEMS = 5
 
 
 class AnswerPayload:
@@ -76,7 +84,10 @@ class AnswerPayload:
 
     def _round(self, round_: Round, token_bytes: dict[int, bytes], ends: frozenset[int]) -> dict[str, Any]:
         tree = round_.tree
-        new = self._added([*tree.tokens, round_.bonus], token_bytes)
+        checked = recheck(round_)
+        left = _left(round_, checked)
+        held = [held.token for tokens in left.values() for held in tokens]
+        new = self._added([*tree.tokens, round_.bonus, *held], token_bytes)
         texts = self._stream.push(b"" if token in ends else token_bytes[token] for token in round_.committed)
         self._texts.extend(texts)
         data: dict[str, Any] = {
@@ -95,8 +106,18 @@ class AnswerPayload:
                 "s": "".join(SOURCE_LETTERS[source] for source in tree.sources),
                 "f": "".join(FATE_LETTERS[fate] for fate in tree.fates),
             }
-            if any(coin is not None for coin in tree.coins):
+            if round_.decisions:
+                data |= {"r": round_.rule, "v": [self._test(step, left.get(step.node, [])) for step in checked.steps]}
+            elif any(coin is not None for coin in tree.coins):
                 data["u"] = [None if coin is None else _thousandths(coin) for coin in tree.coins]
+        if round_.draw is not None:
+            drawn = [_short(number) for number in (round_.draw.coin, round_.draw.start, round_.draw.prob)]
+            data["g"] = [*drawn, 1] if checked.residual else drawn
+        if checked.problems:
+            data["z"] = [
+                [problem.what, problem.node, problem.recorded, problem.found]
+                for problem in checked.problems[:MOST_PROBLEMS]
+            ]
         if new:
             data["w"] = new
         if round_.withheld:
@@ -104,6 +125,12 @@ class AnswerPayload:
         if texts != [piece(token_bytes[token]) for token in round_.committed]:
             data["x"] = texts
         return data
+
+    def _test(self, step: Step, left: list[Held]) -> list[Any]:
+        """[node, passed, coin, threshold, p, q, weight, mass] and four for each token left: place, p, q, residual."""
+        numbers = (step.coin or 0.0, step.threshold, step.p, step.q, step.weight, step.mass)
+        shares = [[self._places[held.token], *map(_short, (held.p, held.q, held.residual))] for held in left]
+        return [step.node, int(step.passed), *map(_short, numbers), *chain.from_iterable(shares)]
 
     def _added(self, tokens: Iterable[int], token_bytes: dict[int, bytes]) -> list[tuple[int, Piece]]:
         """Give those of `tokens` that are new a place in the vocabulary; returns what it grows by."""
@@ -113,12 +140,31 @@ class AnswerPayload:
         return [(token, piece(token_bytes[token])) for token in new]
 
 
+def _left(round_: Round, checked: Recheck) -> dict[int, list[Held]]:
+    """By refused node, the tokens that weigh most in what it left, its own and the bonus among them."""
+    tree = round_.tree
+    left = {}
+    for step in checked.steps:
+        if step.passed or not step.mass or (round_.rule == "block" and step.node != len(checked.path)):
+            continue  # of a block, only the first node that was not kept leaves something to draw from
+        shown = {tree.tokens[step.node], round_.bonus}
+        weight = {held.token: (held.token in shown, max(held.p, held.q, held.residual)) for held in step.held}
+        left[step.node] = sorted(step.held, key=lambda held: weight[held.token], reverse=True)[:MOST_LEFT]
+    return left
+
+
 def _letters(numbers: Iterable[int]) -> str:
     return "".join(chr(ord("0") + number) for number in numbers)
 
 
 def _thousandths(probability: float) -> int:
     return round(1000 * probability)
+
+
+def _short(number: float) -> float:
+    """Four digits of it; a whole one as such."""
+    rounded = float(f"{number:.4g}")
+    return int(rounded) if rounded.is_integer() else rounded
 
 
 def readable_date(created: str) -> str:

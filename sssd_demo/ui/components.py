@@ -22,6 +22,8 @@ SCRIPTS = (
     "token_stream.js",
     "round_strip.js",
     "draft_tree.js",
+    "verification_steps.js",
+    "verification_view.js",
     "answer_view.js",
     "figures.js",
     "header.js",

@@ -56,8 +56,8 @@ WORDS = {
     "view.rounds_hint": "one bar each: above the line what it added, below wrong guesses; click or use ← →",
     "view.tree": "Guesses of a forward",
     "view.sources": (
-        "P prompt · O own answer · D datastore · R what the model found likely earlier · M draft model · number ="
-        " probability"
+        "P prompt · O own answer · D datastore · R found likely earlier · M draft model · number = model's probability,"
+        " q = draft's"
     ),
     "view.root": "start",
     "view.round": "forward {n}",
@@ -79,10 +79,111 @@ WORDS = {
     "view.pause": "pause",
     "view.hover": "Point at a token, or tab to it, to see where it came from.",
     "view.probability": "model's probability {p}",
+    "view.draft_probability": "draft's probability {q}",
     "view.from_match": "from {source}, match length {n}",
     "view.from_store": "From the datastore: past text, whose words are not shown here.",
     "view.copied_from": "copied from:",
     "view.finished": "Answer complete: one token from reading the prompt, {tokens} in {forwards} forwards.",
+    "view.check.title": "Verification, step by step",
+    "view.check.previous": "Previous check",
+    "view.check.next": "Next check",
+    "view.check.count": "{n} of {all}",
+    "view.check.lead.greedy": (
+        "At every place the model says which token it finds most likely. A guess stays if it is that one."
+    ),
+    "view.check.lead.point": (
+        "The model chooses by chance, by its own probabilities; a coin, here a random number from 0 to 1, decides. A"
+        " guess stays if it is what the model chose."
+    ),
+    "view.check.lead.chain": (
+        "A guess stays with probability p / q: the model's probability for it, divided by the draft model's. A coin,"
+        " here a random number from 0 to 1, decides. So every token comes exactly as often as from the model alone."
+    ),
+    "view.check.lead.tree": (
+        "A guess stays with probability p / q: the model's probability for it, divided by the draft model's. A coin,"
+        " here a random number from 0 to 1, decides. If it is refused, its neighbour is judged by what is left of the"
+        " model's probabilities. So every token comes exactly as often as from the model alone."
+    ),
+    "view.check.lead.block": (
+        "The guesses are judged as one row. For every length it could be kept to there is a coin, here a random number"
+        " from 0 to 1, and the last yes counts. On average that keeps as many as judging one by one, or more, and every"
+        " token still comes exactly as often as from the model alone."
+    ),
+    "view.check.lead.traversal": (
+        "The guesses are judged from the ends of the branches inwards, each with the whole way to it. The first yes of"
+        " a coin, here a random number from 0 to 1, keeps a guess and all before it. Every token still comes exactly as"
+        " often as from the model alone."
+    ),
+    "view.check.formula.point": (
+        "one coin draws the model's token; for each guess it is measured from where the guess's own stretch of the line"
+        " begins, so that it lies below p iff that guess was drawn"
+    ),
+    "view.check.formula.chain": "accepted iff coin < p / q; then P = [p − q]⁺, made to sum to 1",
+    "view.check.formula.tree": "accepted iff coin < P / Q; after a refusal P = [P − Q]⁺, made to sum to 1",
+    "view.check.formula.block": (
+        "w = min(1, w before · p / q); yes iff coin < S / (S + 1 − w), where S = Σ [w · p − q]⁺ of the next place;"
+        " at the end of the row, coin < w"
+    ),
+    "view.check.formula.traversal": (
+        "w = min(1, w before · P / Q); after a refused child P = [w · P − Q]⁺, made to sum to 1, and w = S / (S + 1 −"
+        " w), where S = Σ [w · P − Q]⁺; yes iff coin < w"
+    ),
+    "view.check.greedy.accepted": "is the model's most likely token here ({p}): accepted",
+    "view.check.greedy.rejected": "the model gives it {p}, but “{chosen}” {best}: rejected",
+    "view.check.point.accepted": "the model gives it {p}; the coin was {coin}, below that: accepted",
+    "view.check.point.rejected": "the model gives it {p}; the coin was {coin}, not below that: rejected",
+    "view.check.point.ignored": "the model gives it {p}; the coin was {coin}; the answer had ended before",
+    "view.check.gives": "the model gives it {p}, the draft drew it with {q}",
+    "view.check.gives_left": "what is left of the model's probabilities gives it {p}, the draft drew it with {q}",
+    "view.check.sure": "{gives}: accepted, whatever the coin says ({coin})",
+    "view.check.tree.passed": (
+        "{gives}; accepted with probability {p} / {q} = {threshold}; the coin was {coin}: accepted"
+    ),
+    "view.check.tree.refused": (
+        "{gives}; accepted with probability {p} / {q} = {threshold}; the coin was {coin}: rejected"
+    ),
+    "view.check.block.passed": "{gives}; kept up to here with probability {threshold}; the coin was {coin}: yes",
+    "view.check.block.refused": "{gives}; kept up to here with probability {threshold}; the coin was {coin}: no",
+    "view.check.traversal.passed": (
+        "{gives}; kept, and all before it, with probability {threshold}; the coin was {coin}: yes"
+    ),
+    "view.check.traversal.refused": "{gives}; kept with probability {threshold}; the coin was {coin}: no",
+    "view.check.bonus.best": "comes next: the model's most likely token there ({p})",
+    "view.check.bonus.unknown": "comes next: drawn by the model, which gives it {p}",
+    "view.check.bonus.law": (
+        "comes next: drawn from the model's own probabilities; the coin was {coin}, and {from} to {to} means this token"
+    ),
+    "view.check.bonus.residual": (
+        "comes next: drawn from what the refused guess left of the model's probabilities; the coin was {coin}, and"
+        " {from} to {to} means this token"
+    ),
+    "view.check.left": "What is left of the model's probabilities once this guess is refused, for a few tokens",
+    "view.check.column.token": "token",
+    "view.check.column.p": "model, p",
+    "view.check.column.q": "draft, q",
+    "view.check.column.left": "left",
+    "view.check.fact.p": "model's p",
+    "view.check.fact.q": "draft's q",
+    "view.check.fact.weight": "weight w before",
+    "view.check.fact.threshold": "threshold",
+    "view.check.fact.coin": "coin u",
+    "view.check.fact.mass": "residual mass",
+    "view.recheck.agrees": "done again from the recorded numbers: agrees",
+    "view.recheck.disagrees": "Done again from the recorded numbers: does not agree.",
+    "view.recheck.weight": "“{token}”: the weight is recorded as {recorded}, but follows as {found}.",
+    "view.recheck.p": "“{token}”: the model's probability is recorded as {recorded}, but elsewhere as {found}.",
+    "view.recheck.q": "“{token}”: the draft's probability is recorded as {recorded}, but elsewhere as {found}.",
+    "view.recheck.mass": "“{token}”: what is left is recorded as {recorded}, but follows as {found}.",
+    "view.recheck.residual": "“{token}”: what is left of the model's probabilities does not follow from p and q.",
+    "view.recheck.threshold": "“{token}”: the threshold is recorded as {recorded}, but follows as {found}.",
+    "view.recheck.coin": "“{token}”: the coin is recorded as {recorded}, but elsewhere as {found}.",
+    "view.recheck.missing": "“{token}”: a number that is needed is not recorded.",
+    "view.recheck.order": "The tests are recorded in another order than the rule's.",
+    "view.recheck.fate": "“{token}”: its fate is not what the test gives.",
+    "view.recheck.likelier": "“{token}”: was more likely ({recorded}) than what was chosen ({found}).",
+    "view.recheck.text": "The text that was added is not what the tests give.",
+    "view.recheck.stretch": "“{token}”: the coin ({recorded}) does not mean this token.",
+    "view.recheck.bonus": "“{token}”: was drawn with {recorded}, but the probability of it follows as {found}.",
     "legend.sample": "word",
     "fate.accepted.name": "accepted",
     "fate.accepted.rule": "a right guess",
@@ -102,7 +203,8 @@ WORDS = {
     "source.model": "the draft model",
     "source.jacobi": "parallel guesses",
     "fact.match": "match length",
-    "fact.probability": "model's p",
+    "fact.probability": "model's probability",
+    "fact.draft_probability": "draft's probability",
     "fact.coin": "coin",
     "fact.score": "guess's score",
     "fact.id": "id",
@@ -202,6 +304,14 @@ WORDS = {
     "set.s_q.auto": "auto",
     "set.s_q.knee": "knee",
     "set.s_q.roofline": "roofline",
+    "set.k": "guesses in a row (K)",
+    "set.rule": "judged by",
+    "set.rule_hint": (
+        "**chain** judges the small model's guesses one by one; **block** as one row, which keeps more (what HSD calls"
+        " hierarchical, made exact; the same at temperature 0); **tree** and **traversal** let it guess in branches."
+    ),
+    "set.draft_temperature": "draft temperature",
+    "set.draft_temperature_hint": "of the small model's guesses; blank = the answer's",
     "set.store": "extra datastore",
     "set.own_store": "\\+ this page's own store ({tokens})",  # Markdown: a plus alone would begin a list
     "set.store_none": "none",

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Browser, Page
 
+from sssd_demo.rechecked import recheck
+from sssd_demo.trace import ROOT, Trace
 from sssd_demo.ui.answer_payload import AnswerPayload
 from sssd_demo.ui.components import script_head
+from tests.toy_rounds import BUSH, toy_trace
 from tests.ui.fakes import make_trace
 
 pytestmark = pytest.mark.browser
@@ -70,3 +74,68 @@ def test_tokens_of_the_browsers_model_are_those_of_the_trace(blank: Page):
         last = "bonus" if len(round_.tree) else "plain"
         fates += (["accepted"] * accepted + [last])[: len(round_.committed)]
     assert [fate for _, fate in tokens] == fates
+
+
+TOLD = {
+    "chain": toy_trace("chain"),
+    "block": toy_trace("block"),
+    "tree": toy_trace("tree", parents=BUSH, laws=("distinct",) * 6),
+    "traversal": toy_trace("traversal", parents=BUSH, laws=("sampled",) * 6),
+    "mixed": toy_trace("tree", parents=BUSH, laws=("sampled", "point", "sampled", "point", "point", "point")),
+    "point": toy_trace(parents=BUSH, laws=("point",) * 6),
+    "greedy": toy_trace(temperature=0.0),
+    "looked up": make_trace("the cat sat on the mat", "the cat sat on the hat " * 2),
+}
+
+
+def told_steps(blank: Page, trace: Trace) -> list[dict | None]:
+    """What the page tells of each round's verification."""
+    return blank.evaluate(
+        """(value) => sssdDemo.unpack(value).rounds.map((round) =>
+            sssdDemo.verificationSteps(sssdDemo.words, round))""",
+        AnswerPayload(trace).update(trace),
+    )
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_every_test_of_a_round_is_told_in_order_and_the_bonus_last(blank: Page, name: str):
+    trace = TOLD[name]
+    for round_, told in zip(trace.rounds, told_steps(blank, trace), strict=True):
+        if told is None:
+            assert not len(round_.tree)
+            continue
+        ended = len(round_.committed) == len(round_.tree.accepted_path())
+        wanted = [step.node for step in recheck(round_).steps] + [ROOT] * (not ended)
+        assert [step["token"]["node"] for step in told["steps"]] == wanted
+        assert told["problems"] == []
+        for text in (told["lead"], told["formula"], *(step["text"] for step in told["steps"])):
+            assert "{" not in text
+            assert "undefined" not in text
+        assert told["lead"]
+
+
+def test_a_test_is_told_with_its_fate_and_its_numbers(blank: Page):
+    trace = TOLD["chain"]
+    refused = 0
+    for round_, told in zip(trace.rounds, told_steps(blank, trace), strict=True):
+        for step, line in zip(recheck(round_).steps, told["steps"] if told else [], strict=False):
+            fate = round_.tree.fates[step.node]
+            assert fate in line["text"]
+            facts = dict(line["facts"])
+            numbers = [step.p, step.q, step.threshold, step.coin, step.mass]
+            told_numbers = [float(facts[fact]) for fact in ("p", "q", "threshold", "coin", "mass")]
+            assert told_numbers == pytest.approx(numbers, rel=1e-3)
+            assert bool(line["left"]) == (fate == "rejected")
+            refused += fate == "rejected"
+    assert refused
+
+
+def test_a_trace_that_contradicts_itself_is_told_so(blank: Page):
+    trace = TOLD["chain"]
+    at = next(index for index, round_ in enumerate(trace.rounds) if round_.decisions)
+    decisions = trace.rounds[at].decisions
+    changed = replace(trace.rounds[at], decisions=(replace(decisions[0], p=0.001), *decisions[1:]))
+    lie = replace(trace, rounds=(*trace.rounds[:at], changed, *trace.rounds[at + 1 :]))
+    (told,) = [told for index, told in enumerate(told_steps(blank, lie)) if index == at]
+    assert told
+    assert "the model's probability is recorded as 0.001" in told["problems"][0]

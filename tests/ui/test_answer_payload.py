@@ -3,9 +3,18 @@ from dataclasses import replace
 
 import pytest
 
+from sssd_demo.rechecked import recheck
 from sssd_demo.trace import Trace
-from sssd_demo.ui.answer_payload import AnswerPayload
+from sssd_demo.ui.answer_payload import MOST_LEFT, AnswerPayload
+from tests.toy_rounds import BUSH, toy_trace
 from tests.ui.fakes import make_trace
+
+SAMPLED = {
+    "chain": toy_trace("chain"),
+    "block": toy_trace("block"),
+    "tree": toy_trace("tree", parents=BUSH, laws=("distinct",) * 6),
+    "traversal": toy_trace("traversal", parents=BUSH, laws=("sampled",) * 6),
+}
 
 HOSTILE = [
     "${alert(1)}",
@@ -98,3 +107,64 @@ def test_a_recorded_answer_says_where_and_when():
     trace = make_trace("q", "a")
     recorded = AnswerPayload(trace, recorded=True).update(trace)["recorded"]
     assert recorded == {"device": "test bench, 2 threads", "date": "2025-11-29 16:20 UTC"}
+
+
+@pytest.mark.parametrize("rule", SAMPLED)
+def test_the_tests_of_sampled_rounds_travel_in_their_order_with_their_numbers(rule):
+    trace = SAMPLED[rule]
+    payload = drawn(trace)
+    vocabulary = list(payload["vocabulary"])
+    left = 0
+    for round_, sent in zip(trace.rounds, payload["rounds"], strict=True):
+        vocabulary += sent.get("w", [])
+        if not len(round_.tree):
+            assert "v" not in sent
+            continue
+        checked = recheck(round_)
+        assert sent["r"] == rule
+        for step, test in zip(checked.steps, sent["v"], strict=True):
+            assert test[:2] == [step.node, int(step.passed)]
+            numbers = [step.coin, step.threshold, step.p, step.q, step.weight, step.mass]
+            assert test[2:8] == pytest.approx(numbers, rel=1e-3)
+            shares = [test[at : at + 4] for at in range(8, len(test), 4)]
+            held = {held.token: held for held in step.held}
+            assert len(shares) <= MOST_LEFT
+            for place, p, q, residual in shares:
+                one = held[vocabulary[place][0]]
+                assert [p, q, residual] == pytest.approx([one.p, one.q, one.residual], rel=1e-3)
+            left += bool(shares)
+            assert not (shares and step.passed)
+        assert len(sent["g"]) == (4 if checked.residual else 3)
+    assert left
+
+
+def test_the_bonus_is_among_what_is_left_where_it_was_drawn_from_that():
+    for trace in SAMPLED.values():
+        for round_, sent in zip(trace.rounds, drawn(trace)["rounds"], strict=True):
+            if len(sent.get("g", [])) == 4:
+                end = round_.tree.accepted_path()[-1:] or [-1]
+                last = [test for test in sent["v"] if round_.tree.parents[test[0]] == end[0]][-1]
+                if round_.rule == "block":
+                    last = sent["v"][len(round_.tree.accepted_path())]
+                assert sent["b"] in last[8::4]
+
+
+def test_rounds_that_were_not_sampled_carry_nothing_more():
+    looked_up = drawn(make_trace("a b c a b", "a b c a b c a b c"))["rounds"]
+    greedy = drawn(toy_trace(temperature=0.0))["rounds"]
+    for sent in (*looked_up, *greedy):
+        assert not sent.keys() & {"r", "v", "g", "u", "z"}
+    for sent in drawn(toy_trace(laws=("point",) * 4))["rounds"]:
+        assert not sent.keys() & {"r", "v", "z"}
+        assert len(sent["g"]) == 3
+
+
+def test_what_does_not_agree_travels():
+    trace = SAMPLED["chain"]
+    round_ = next(each for each in trace.rounds if each.decisions)
+    first = replace(round_.decisions[0], coin=round_.decisions[0].coin / 2)
+    changed = replace(round_, decisions=(first, *round_.decisions[1:]))
+    rounds = tuple(changed if each is round_ else each for each in trace.rounds)
+    sent = drawn(replace(trace, rounds=rounds))["rounds"]
+    assert ["coin", 0, round_.tree.coins[0], first.coin] in sent[round_.index]["z"]
+    assert all("z" not in each for at, each in enumerate(sent) if at != round_.index)
