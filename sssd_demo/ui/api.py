@@ -37,9 +37,13 @@ def add_chat(host: ServiceHost, sessions: Sessions, *, capacity: int) -> None:
         seed: int = 0,
         s_q: str = "auto",
         datastore: str = "none",
+        k: str = "auto",
+        rule: str = "chain",
+        draft_temperature: float | None = None,
     ) -> Iterator[dict[str, Any]]:
         """Answer `message` after `history`, [{"role", "content"}, …]. Nothing of it is remembered or shared.
 
+        `k`, `rule` (chain, block, tree, traversal) and `draft_temperature` are for methods that draft with a model.
         Each value has all so far: text, rounds (as in a trace file), finish_reason (null while it runs),
         tokens_per_forward, tokens_per_second.
         """
@@ -48,7 +52,10 @@ def add_chat(host: ServiceHost, sessions: Sessions, *, capacity: int) -> None:
         session = sessions.get(f"api-{new_id()}")
         try:
             _check(message, history)
-            settings = settings_from(method, s_q, datastore, temperature, top_k, top_p, max_new_tokens, seed)
+            settings = settings_from(
+                method, s_q, datastore, temperature, top_k, top_p, max_new_tokens, seed,
+                k=k, rule=rule, draft_temperature=draft_temperature,
+            )  # fmt: skip
             asked = [*(history or []), {"role": "user", "content": message}]
             session.running = host.service.ask(asked, settings)
             yield from _values(host.service, session.running)

@@ -10,7 +10,15 @@ from sssd_demo.trace import Trace
 from sssd_demo.ui.answer_payload import AnswerPayload
 from sssd_demo.ui.components import answer_view, figures_strip, notice
 from sssd_demo.ui.figures import figures
-from sssd_demo.ui.settings_panel import SettingsPanel, first_row, more, own_store_text, text_controls, text_title
+from sssd_demo.ui.settings_panel import (
+    SettingsPanel,
+    draft_choices,
+    first_row,
+    more,
+    own_store_text,
+    text_controls,
+    text_title,
+)
 from sssd_demo.ui.words import WORDS
 
 EXAMPLES = ("sentence", "paragraph", "code", "poem", "loses")
@@ -32,6 +40,7 @@ class ChatLayout:
     upload: gr.UploadButton
     answer: gr.HTML
     settings: SettingsPanel
+    draft_hint: gr.Markdown  # what the acceptance rules are
     remember: gr.Checkbox
     text: gr.Accordion  # where the visitor's text goes; its title says so
     forget: gr.Button
@@ -71,6 +80,8 @@ def build(recorded: Trace | None, models: list[str]) -> ChatLayout:
             with gr.Column(elem_id="controls"):
                 with gr.Row(elem_id="settings-row"):
                     method, s_q, store = first_row()
+                    k, rule = draft_choices()
+                draft_hint = gr.Markdown(WORDS["set.rule_hint"], visible=False, elem_id="draft-hint")
                 own_store = gr.Markdown(own_store_text(0), elem_id="own-store")
                 with gr.Row(elem_id="chat-buttons"):
                     new = gr.Button(WORDS["chat.new"], size="sm", min_width=80, elem_id="new-chat")
@@ -80,7 +91,7 @@ def build(recorded: Trace | None, models: list[str]) -> ChatLayout:
                         WORDS["chat.import"], size="sm", min_width=90, file_types=[".json", ".trace"], elem_id="import"
                     )
                 with gr.Accordion(WORDS["chat.settings"], open=False, elem_id="more-settings"):
-                    temperature, top_k, top_p, max_tokens, seed = more()
+                    temperature, top_k, top_p, max_tokens, seed, draft_temperature = more()
                     model = _model_choice(models)
             with gr.Accordion(text_title(remember=True, share=False), open=False, elem_id="text") as text:
                 remember, share = text_controls()
@@ -101,7 +112,10 @@ def build(recorded: Trace | None, models: list[str]) -> ChatLayout:
         export=export,
         upload=upload,
         answer=answer,
-        settings=SettingsPanel(method, s_q, store, temperature, top_k, top_p, max_tokens, seed, share),
+        settings=SettingsPanel(
+            method, s_q, store, temperature, top_k, top_p, max_tokens, seed, share, k, rule, draft_temperature
+        ),
+        draft_hint=draft_hint,
         remember=remember,
         text=text,
         forget=forget,

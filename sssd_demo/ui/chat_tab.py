@@ -23,7 +23,7 @@ from sssd_demo.ui.conversation import History, text_of
 from sssd_demo.ui.datastore_access import page_of
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.sessions import Session, Sessions
-from sssd_demo.ui.settings_panel import own_store_text, settings_from, text_title
+from sssd_demo.ui.settings_panel import drafts_with_a_model, for_method, own_store_text, settings_from, text_title
 from sssd_demo.ui.words import WORDS
 
 ENGINE = "engine"  # the concurrency group of all that is answered by the model
@@ -63,7 +63,7 @@ def chat_tab(
 
     own_store: dict[str, Any] = {
         "fn": handlers.own_store,
-        "inputs": [layout.remember],
+        "inputs": [layout.remember, layout.settings.method],
         "outputs": [layout.own_store],
         **_AT_ONCE,
     }
@@ -106,6 +106,9 @@ def chat_tab(
     )
     layout.forget.click(handlers.forget, None, [layout.notice], **_AT_ONCE).then(**own_store)
     gr.on([layout.remember.input, tab.select], **own_store)  # the other tab may have changed it
+    panel = layout.settings
+    goes_by = [panel.s_q, panel.store, panel.k, panel.rule, layout.draft_hint, panel.draft_temperature]
+    panel.method.change(for_method, [panel.method], goes_by, **_AT_ONCE).then(**own_store)
     layout.undo.click(handlers.undo, None, page, **_AT_ONCE).then(**keep)
     layout.chatbot.select(handlers.look_back, [layout.chatbot], page, **_AT_ONCE)
     layout.upload.upload(handlers.replay, [layout.upload], page, **_AT_ONCE)
@@ -175,10 +178,10 @@ class _Handlers:
         self._host.drop_store(self._session(request).id)
         return WORDS["notice.forgotten"]
 
-    def own_store(self, remember: bool, request: gr.Request) -> str:
+    def own_store(self, remember: bool, method: str | None, request: gr.Request) -> str:
         """That the page's own store is drawn from too, and how large it is; nothing where it is not."""
         service = self._host.service
-        if not remember:
+        if not remember or drafts_with_a_model(method):
             return ""
         if service is None:
             return own_store_text(0)

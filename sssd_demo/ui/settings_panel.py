@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import gradio as gr
 
 from sssd_demo.errors import UserError
-from sssd_demo.request import MAX_S_Q, RULES, Length
+from sssd_demo.request import ACCEPTANCE_RULES, MAX_K, MAX_S_Q, RULES, Drafting, Length
 from sssd_demo.sampling import MAX_TEMPERATURE
 from sssd_demo.service import Service, Settings
+from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+from sssd_demo.trace import AcceptanceRule
 from sssd_demo.ui.datastore_map import tokens_text
 from sssd_demo.ui.words import WORDS
 
@@ -34,6 +36,9 @@ class SettingsPanel:
     max_tokens: gr.Slider
     seed: gr.Number
     share: gr.Checkbox
+    k: gr.Dropdown
+    rule: gr.Dropdown
+    draft_temperature: gr.Textbox  # a number's box cannot be blank
 
     def controls(self) -> list[gr.Component]:
         return [getattr(self, name) for name in self.__dataclass_fields__]
@@ -54,12 +59,38 @@ def first_row() -> tuple[gr.Dropdown, gr.Dropdown, gr.Dropdown]:
     )
 
 
-def _choice(choices: list[tuple[str, str]], value: str, label: str, scale: int) -> gr.Dropdown:
-    return gr.Dropdown(choices, value=value, label=WORDS[label], scale=scale, min_width=80, allow_custom_value=True)
+def draft_choices() -> tuple[gr.Dropdown, gr.Dropdown]:
+    """Draft length and acceptance rule, in the place of length and store while a draft model is what guesses."""
+    lengths = [(WORDS["set.s_q.auto"], AUTO), *((str(n), str(n)) for n in range(1, MAX_K + 1))]
+    return (
+        _choice(lengths, AUTO, "set.k", 4, visible=False),
+        _choice([(rule, rule) for rule in ACCEPTANCE_RULES], Drafting.rule, "set.rule", 3, visible=False),
+    )
 
 
-def more() -> tuple[gr.Slider, gr.Number, gr.Slider, gr.Slider, gr.Number]:
-    """Sampling, length and seed."""
+def _choice(choices: list[tuple[str, str]], value: str, label: str, scale: int, visible: bool = True) -> gr.Dropdown:
+    return gr.Dropdown(
+        choices, value=value, label=WORDS[label], scale=scale, min_width=80, allow_custom_value=True, visible=visible
+    )
+
+
+def drafts_with_a_model(method: str | None) -> bool:
+    """Whether the controls of a draft model are those that matter."""
+    return method in WITH_DRAFT_MODEL
+
+
+def for_method(method: str | None) -> list[Any]:
+    """Updates of s_q, store, K, rule, hint and draft temperature to what `method` goes by.
+
+    What is not seen does not bind either: the length goes back to auto.
+    """
+    model = drafts_with_a_model(method)
+    s_q = gr.update(visible=False, value=AUTO) if model else gr.update(visible=True)
+    return [s_q, gr.update(visible=not model), *(gr.update(visible=model) for _ in range(4))]
+
+
+def more() -> tuple[gr.Slider, gr.Number, gr.Slider, gr.Slider, gr.Number, gr.Textbox]:
+    """Sampling, length, seed, and the temperature of a draft model."""
     default = Settings()
     with gr.Row():
         temperature = gr.Slider(
@@ -83,8 +114,15 @@ def more() -> tuple[gr.Slider, gr.Number, gr.Slider, gr.Slider, gr.Number]:
             min_width=90,
         )
         seed = gr.Number(default.seed, precision=0, label=WORDS["set.seed"], info=WORDS["set.seed_hint"], min_width=90)
+    draft_temperature = gr.Textbox(
+        "",
+        label=WORDS["set.draft_temperature"],
+        info=WORDS["set.draft_temperature_hint"],
+        visible=False,
+        elem_id="draft-temperature",
+    )
     max_tokens = gr.Slider(1, LONGEST_ANSWER, default.max_new_tokens, step=1, label=WORDS["set.max_tokens"])
-    return temperature, top_k, top_p, max_tokens, seed
+    return temperature, top_k, top_p, max_tokens, seed, draft_temperature
 
 
 def text_controls() -> tuple[gr.Checkbox, gr.Checkbox]:
@@ -116,6 +154,9 @@ def settings_from(
     max_tokens: float = Settings.max_new_tokens,
     seed: float = Settings.seed,
     share: bool = Settings.share,
+    k: str | int | None = AUTO,
+    rule: str | None = Settings.rule,
+    draft_temperature: str | float | None = None,
 ) -> Settings:
     """Values of controls, or of anybody who calls the API, as settings. Raises `UserError` naming the wrong one."""
     longest = _whole(max_tokens, WORDS["set.max_tokens"])
@@ -131,6 +172,9 @@ def settings_from(
         max_new_tokens=longest,
         seed=_whole(seed, WORDS["set.seed"]),
         share=bool(share),
+        k="auto" if k in (AUTO, None) else _whole(k, WORDS["set.k"]),
+        rule=cast(AcceptanceRule, rule or Settings.rule),  # one that is not known is refused in a sentence
+        draft_temperature=_real_or_blank(draft_temperature, WORDS["set.draft_temperature"]),
     )
 
 
@@ -166,6 +210,10 @@ def _whole(value: Any, name: str) -> int:
     except (TypeError, ValueError, OverflowError):
         pass
     raise UserError(WORDS["refuse.whole"].format(name=name, value=value))
+
+
+def _real_or_blank(value: Any, name: str) -> float | None:
+    return None if value is None or not str(value).strip() else _real(value, name)
 
 
 def _real(value: Any, name: str) -> float:

@@ -222,7 +222,7 @@ class FakeService:
         return answer
 
     def methods(self) -> list[str]:
-        return ["autoregressive", "sssd", "prompt-lookup"]
+        return ["autoregressive", "sssd", "prompt-lookup", "speculative"]
 
     def store_names(self) -> list[str]:
         return ["base"]

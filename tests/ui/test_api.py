@@ -6,6 +6,7 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
+from sssd_demo.request import Drafting
 from sssd_demo.ui.launch import RunningApp
 from tests.ui.fakes import FakeService, wait_until
 
@@ -37,6 +38,11 @@ def test_history_and_settings_reach_the_service(client: Client, service: FakeSer
     messages, settings, _ = service.asked[-1]
     assert messages == [*history, {"role": "user", "content": "c"}]
     assert (settings.method, settings.temperature, settings.seed, settings.s_q) == ("prompt-lookup", 0.7, 5, 4)
+    client.predict("c", method="speculative", k="3", rule="block", draft_temperature=0.0, api_name="/chat")
+    drafting = service.asked[-1][1].drafting()
+    assert (drafting.k, drafting.rule, drafting.temperature) == (3, "block", 0.0)
+    client.predict("c", api_name="/chat")
+    assert service.asked[-1][1].drafting() == Drafting()
 
 
 @pytest.mark.parametrize(
@@ -49,6 +55,9 @@ def test_history_and_settings_reach_the_service(client: Client, service: FakeSer
         ({"message": "a", "history": [{"role": "user", "content": None}]}, "list of turns"),
         ({"message": "a", "temperature": 9.0}, "Temperature must lie between 0 and 2"),
         ({"message": "a", "s_q": "many"}, "must be a whole number"),
+        ({"message": "a", "k": "17"}, "K must be 1 to 16"),
+        ({"message": "a", "rule": "hierarchical"}, "is the rule called block"),
+        ({"message": "a", "draft_temperature": -1}, "draft's temperature must lie between 0 and 2"),
         ({"message": "a", "max_new_tokens": 100000}, "at most 1024 tokens"),
         ({"message": "x" * 5000}, "reads at most 2,048"),
     ],

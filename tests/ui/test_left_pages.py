@@ -53,7 +53,7 @@ def visit(url: str, name: str, stays: float) -> None:
     with httpx.Client(timeout=30) as http:
         listed = http.get(f"{url}config").json()["dependencies"]
         chat = next(dependency["id"] for dependency in listed if dependency["api_name"] == "chat")
-        data = [QUESTION, [], "sssd", 200, 1.0, 0, 1.0, 0, "8", "none"]
+        data = [QUESTION, [], "sssd", 200, 1.0, 0, 1.0, 0, "8", "none", "auto", "chain", None]
         joined = {"data": data, "fn_index": chat, "session_hash": name, "event_data": None}
         http.post(f"{base}/queue/join", json=joined).raise_for_status()
         ends = time.monotonic() + stays

@@ -43,7 +43,7 @@ def test_a_round_is_cheap_even_when_each_travels_alone(
     monkeypatch.setattr(pace, "SHOW_EVERY", 0.0)
     monkeypatch.setattr(pace, "LONGEST", 0.0)
     run_event(app, "send", ["a long one", []])
-    settings = ["sssd", str(s_q), "none", 0, 0, 1, 200, 0, False]
+    settings = ["sssd", str(s_q), "none", 0, 0, 1, 200, 0, False, "auto", "chain", ""]
     lines = run_event(app, "follow", [[entry("user", "a long one")], True, *settings])
     updates = [line for line in lines if '"process_generating"' in line]
     assert json.loads(updates[-1].removeprefix("data: "))["success"]
