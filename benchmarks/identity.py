@@ -1,0 +1,131 @@
+"""Every method's text against autoregressive decoding's, in float32: alone, and in batches that mix the methods.
+
+    python benchmarks/identity.py --questions QUESTIONS.jsonl --limit 24 --out benchmarks/results/identity.json
+
+Greedy, and sampled at a temperature: with coins keyed by position, point-mass drafts change no token then either.
+Methods that sample their drafts promise the law only; they are compared when greedy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from sssd_demo.bench.machine import machine_facts
+from sssd_demo.cli.options import store_name
+from sssd_demo.errors import UserError
+from sssd_demo.questions import Question, read_questions
+from sssd_demo.service import Answer, Service, Settings
+from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+
+PLAIN = "autoregressive"
+
+
+def main() -> int:
+    """Compare, print what differs, and keep the counts if asked to."""
+    args = _arguments()
+    try:
+        questions = read_questions(args.questions, args.limit)
+        service = Service.open(args.preset, draft=args.draft, dtype="float32")
+    except UserError as error:
+        _tell(str(error))
+        return 2
+    try:
+        result = {
+            "machine": machine_facts(
+                date=datetime.now(UTC).date().isoformat(), device=service.model.device_name, dtype=service.model.dtype
+            ),
+            "settings": {
+                "preset": args.preset,
+                "draft": service.draft.name if service.draft else None,
+                "questions": Path(args.questions).name,
+                "asked": len(questions),
+                "max_new_tokens": args.max_new_tokens,
+                "batch": args.batch,
+                "datastore": args.datastore,
+            },
+            "identical": {
+                str(temperature): _compared(service, questions, args, temperature)
+                for temperature in (0.0, args.temperature)
+            },
+        }
+    finally:
+        service.close()
+    sys.stdout.write(json.dumps(result["identical"], indent=1) + "\n")
+    if args.out:
+        args.out.write_text(json.dumps(result, indent=1) + "\n")
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--questions", required=True)
+    parser.add_argument("--limit", type=int)
+    parser.add_argument("--preset", default="smollm2-135m")
+    parser.add_argument("--draft")
+    parser.add_argument("--datastore", type=store_name, default=None)
+    parser.add_argument("--max-new-tokens", type=int, default=64)
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--temperature", type=float, default=0.8)
+    parser.add_argument("--out", type=Path)
+    return parser.parse_args()
+
+
+def _compared(
+    service: Service, questions: Sequence[Question], args: argparse.Namespace, temperature: float
+) -> dict[str, Any]:
+    """Method → of how many questions the text is the same, alone and in mixed batches."""
+    methods = [m for m in service.methods() if m != PLAIN and not (temperature and m in WITH_DRAFT_MODEL)]
+
+    def settings(method: str, at: int) -> Settings:
+        return Settings(
+            method=method,
+            max_new_tokens=args.max_new_tokens,
+            temperature=temperature,
+            seed=at,
+            datastore=args.datastore,
+            # A length that drafts in every round: what is left to the machine may draft nothing.
+            s_q=(4, 8, 16)[at % 3],
+        )
+
+    def ask(method: str, at: int) -> Answer:
+        return service.ask([{"role": "user", "content": questions[at].turns[0]}], settings(method, at))
+
+    places = range(len(questions))
+    expected = [_tokens(ask(PLAIN, at)) for at in places]
+    found: dict[str, Any] = {}
+    for method in methods:
+        _tell(f"temperature {temperature:g}: {method} alone")
+        same = [_tokens(ask(method, at)) == expected[at] for at in places]
+        found[method] = {"alone": sum(same), "of": len(same)}
+    _tell(f"temperature {temperature:g}: all methods in batches of {args.batch}")
+    jobs = [(method, at) for at in places for method in (*methods, PLAIN)]
+    mixed: dict[str, int] = {}
+    for start in range(0, len(jobs), args.batch):
+        running = [(method, at, ask(method, at)) for method, at in jobs[start : start + args.batch]]
+        for method, at, answer in running:
+            mixed[method] = mixed.get(method, 0) + (_tokens(answer) == expected[at])
+    for method in (*methods, PLAIN):
+        found.setdefault(method, {"of": len(questions)})["mixed"] = mixed[method]
+    return found
+
+
+def _tokens(answer: Answer) -> list[int]:
+    for _ in answer:
+        pass
+    return answer.trace.token_ids()
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(line + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
