@@ -18,11 +18,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from sssd_demo.answer import Answer
 from sssd_demo.bench.machine import machine_facts
 from sssd_demo.cli.options import store_name
 from sssd_demo.errors import UserError
 from sssd_demo.questions import Question, read_questions
-from sssd_demo.service import Answer, Service, Settings
+from sssd_demo.service import Service, Settings
 from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
 
 PLAIN = "autoregressive"

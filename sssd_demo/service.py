@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -17,6 +17,7 @@ import psutil
 import torch
 
 from sssd_demo import models
+from sssd_demo.answer import Answer, token_bytes
 from sssd_demo.engine import Engine
 from sssd_demo.errors import UserError
 from sssd_demo.kv_cache import bytes_per_token
@@ -27,20 +28,18 @@ from sssd_demo.models import LoadedModel
 from sssd_demo.passing_thread import in_passing_thread
 from sssd_demo.peaks import with_peaks
 from sssd_demo.profile_file import ProfileKey, load_profile, save_profile
-from sssd_demo.request import EMPTY_PROMPT, Drafting, Finished, Length, Request, check_lengths
+from sssd_demo.request import EMPTY_PROMPT, Drafting, Length, Request, check_lengths
 from sssd_demo.roofline import Profile, quick_probe
 from sssd_demo.sampling import Sampling
 from sssd_demo.speculators.draft_model import DraftModel
 from sssd_demo.speculators.registry import WITH_DRAFT_MODEL, make_speculators
 from sssd_demo.sssd.datastore import Datastore, token_dtype
-from sssd_demo.sssd.live_store import LiveStore, conversation_document
+from sssd_demo.sssd.live_store import LiveStore
 from sssd_demo.sssd.merging import Limits
 from sssd_demo.store_names import SHARED
 from sssd_demo.stores import Stores, default_folder, shipped_folder
-from sssd_demo.stream import Stream
 from sssd_demo.target import Target
-from sssd_demo.text import Text
-from sssd_demo.trace import AcceptanceRule, Round, Trace
+from sssd_demo.trace import AcceptanceRule, Trace
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +47,6 @@ MAX_CONTEXT = 8192  # tokens; memory for longer ones would be better spent on mo
 MAX_ROWS = 32  # sequences decoded together
 CACHE_SHARE = 0.5  # of the memory that is free once the model is loaded
 BASELINE_MIN_TOKENS = 24  # fewer say little about speed
-LEARNT_WHEN_CANCELLED = 20  # tokens; less of a stopped answer teaches a store nothing
 # At most some 65 MB for each visitor: two full sub-indices and what grows into the third, of 6 or 8 bytes a token, and
 # places of 1.5 kB; while it sorts, more than half as much again.
 SESSION_LIMITS = Limits(max_tokens=2**20, max_sub_indices=2, max_places=20_000)
@@ -94,64 +92,6 @@ class Baseline:
 
     tokens_per_second: float
     measured_at: datetime  # UTC
-
-
-class Answer:
-    """One answer on its way. Iterate over it for the rounds; `trace` grows with them.
-
-    When it has ended, the stores `learners` are given it. With `withhold`, rounds are without those guesses of a
-    datastore that the target did not accept, so that nobody reads in them what others wrote.
-    """
-
-    def __init__(
-        self,
-        stream: Stream,
-        trace: Trace,
-        text: Text,
-        *,
-        learners: Iterable[LiveStore] = (),
-        withhold: bool = False,
-    ) -> None:
-        self.trace = trace
-        self._stream = stream
-        self._text = text
-        self._learners = tuple(learners)
-        self._withhold = withhold
-
-    def __iter__(self) -> Iterator[Round]:
-        """Rounds as they happen, until the answer ends. Raises `UserError` if it cannot go on."""
-        for round_ in self._stream:
-            if self._withhold:
-                round_ = round_.withholding("datastore")
-            held = {held.token for decision in round_.decisions for held in decision.held}
-            ids = {*round_.tree.tokens, *round_.committed, round_.bonus, *held}
-            self.trace = self.trace.with_round(round_, _token_bytes(self._text, ids - self.trace.token_bytes.keys()))
-            yield round_
-        self.trace = replace(self.trace, finish_reason=self.finished.reason)
-        self._teach()
-
-    def cancel(self) -> None:
-        """Stop after the round now running; iteration then ends with `finish_reason` "cancelled"."""
-        self._stream.cancel()
-
-    def _teach(self) -> None:
-        learners, self._learners = self._learners, ()
-        output = self.trace.token_ids()
-        top = [top for round_ in self.trace.rounds for top in round_.top]
-        if self.trace.finish_reason == "cancelled" and len(output) < LEARNT_WHEN_CANCELLED:
-            return
-        for store in learners:
-            try:
-                store.append(conversation_document(self.trace.prompt, output), top)
-            except (UserError, ValueError) as error:  # ValueError: an id from beyond the tokenizer's vocabulary
-                logger.warning("An answer was not added to a store: %s", error)
-
-    @property
-    def finished(self) -> Finished:
-        """How the answer ended. Raises `RuntimeError` while it runs."""
-        if self._stream.finished is None:
-            raise RuntimeError("the answer has not ended yet")
-        return self._stream.finished
 
 
 class Service:
@@ -312,7 +252,7 @@ class Service:
             settings=asdict(settings),
             messages=shown,
             prompt=request.prompt,
-            token_bytes=_token_bytes(self.text, set(prompt)),
+            token_bytes=token_bytes(self.text, set(prompt)),
         )
         return Answer(stream, trace, self.text, learners=learners, withhold=settings.share)
 
@@ -387,10 +327,6 @@ class Service:
             # Its visitor may have left since the request was made.
             return store or Datastore((), self.text.fingerprint, token_dtype(self.text.vocab_size))
         return self.stores.open(name)
-
-
-def _token_bytes(text: Text, ids: Iterable[int]) -> dict[int, bytes]:
-    return {token: text.token_bytes(token) for token in ids}
 
 
 def _rows(loaded: Sequence[LoadedModel], context: int) -> int:

@@ -6,10 +6,11 @@ import pytest
 import torch
 
 from sssd_demo import models, trace_file
+from sssd_demo.answer import LEARNT_WHEN_CANCELLED, Answer
 from sssd_demo.errors import UserError
 from sssd_demo.metrics import summarise
 from sssd_demo.request import Finished
-from sssd_demo.service import LEARNT_WHEN_CANCELLED, Answer, Service, Settings
+from sssd_demo.service import Service, Settings
 from sssd_demo.sssd.datastore import Datastore
 from sssd_demo.stores import Stores
 from sssd_demo.stream import Stream

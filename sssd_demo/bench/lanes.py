@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from sssd_demo.answer import Answer
 from sssd_demo.metrics import Summary, summarise
-from sssd_demo.service import Answer, Service, Settings
+from sssd_demo.service import Service, Settings
 from sssd_demo.trace import Trace
 
 Messages = list[dict[str, str]]

@@ -19,7 +19,7 @@ from sssd_demo.cli.options import (
 from sssd_demo.errors import UserError
 
 if TYPE_CHECKING:
-    from sssd_demo.service import Answer
+    from sssd_demo.answer import Answer
     from sssd_demo.text import Text
 
 

@@ -15,7 +15,8 @@ from sssd_demo.errors import UserError
 from sssd_demo.questions import Question, read_questions
 
 if TYPE_CHECKING:
-    from sssd_demo.service import Answer, Service, Settings
+    from sssd_demo.answer import Answer
+    from sssd_demo.service import Service, Settings
     from sssd_demo.trace import Trace
 
 DEFAULT_AHEAD = 16

@@ -9,8 +9,9 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sssd_demo.answer import Answer
 from sssd_demo.errors import UserError
-from sssd_demo.service import Answer, Service, Settings
+from sssd_demo.service import Service, Settings
 from sssd_demo.trace import Trace
 from sssd_demo.ui.answer_payload import AnswerPayload
 from sssd_demo.ui.conversation import History, entry, messages, text_of

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from sssd_demo.answer import Answer
 from sssd_demo.errors import UserError
-from sssd_demo.service import Answer, Service, Settings
+from sssd_demo.service import Service, Settings
 from sssd_demo.sssd.growth import Conversation, Snapshot, measured
 from sssd_demo.sssd.live_store import conversation_document
 from sssd_demo.sssd.merging import Limits

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sssd_demo.service import Answer
+from sssd_demo.answer import Answer
 from sssd_demo.trace import Trace
 
 if TYPE_CHECKING:

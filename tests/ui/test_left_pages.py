@@ -15,7 +15,8 @@ import pytest
 from gradio_client import Client
 
 from sssd_demo import service as service_module
-from sssd_demo.service import Answer, Service
+from sssd_demo.answer import Answer
+from sssd_demo.service import Service
 from sssd_demo.ui import frame
 from sssd_demo.ui.launch import RunningApp, launch
 from tests.toy_models import save_toy_model
