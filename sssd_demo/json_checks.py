@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, TypeVar
 
 from sssd_demo.errors import UserError
@@ -17,9 +18,17 @@ MAX_INT = 2**53  # beyond it, JavaScript would round
 MAX_DEPTH = 16
 
 
-def wrong(where: str, problem: str) -> UserError:
+class Unusable(UserError):
+    """A value that cannot be what it stands for; `what` says which and why, without naming the file's kind."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"This is not a usable trace: {what}.")
+        self.what = what
+
+
+def wrong(where: str, problem: str) -> Unusable:
     """The error for the value at `where`, to be raised by the caller."""
-    return UserError(f"This is not a usable trace: {where} {problem}.")
+    return Unusable(f"{where} {problem}")
 
 
 def member(container: dict[str, Any], key: str, where: str) -> Any:
@@ -73,6 +82,16 @@ def text(value: Any, where: str) -> str:
     except UnicodeEncodeError as error:
         raise wrong(where, "holds characters that are not valid Unicode") from error
     return value
+
+
+def moment(value: Any, where: str) -> str:
+    """A date and time in ISO 8601, as written. Raises `UserError` otherwise."""
+    written = text(value, where)
+    try:
+        datetime.fromisoformat(written)
+    except ValueError as error:
+        raise wrong(where, "should be a date and time in ISO 8601") from error
+    return written
 
 
 def one_of(value: Any, where: str, known: tuple[str, ...]) -> Any:

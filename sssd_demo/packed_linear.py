@@ -30,3 +30,9 @@ class _PackedLinear(nn.Module):
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         return torch.ops.mkldnn._linear_pointwise(hidden, self.packed, self.bias, "none", [], "")
+
+
+def weight_bytes(model: nn.Module) -> int:
+    """Memory that the weights of `model` take, packed ones included. A weight that two layers share counts once."""
+    packed = (module.packed for module in model.modules() if isinstance(module, _PackedLinear))
+    return sum(weight.numel() * weight.element_size() for weight in (*model.parameters(), *packed))

@@ -30,27 +30,29 @@ class Question:
         return MT_BENCH if self.category in MT_BENCH_CATEGORIES else self.category
 
 
-def read_questions(path: str | Path, limit: int | None = None) -> list[Question]:
+def read_questions(path: str | Path, limit: int | None = None, *, called: str | None = None) -> list[Question]:
     """The questions in file `path`, in its order; with `limit`, that many, spread evenly over the groups.
 
-    Raises `UserError` naming file and line when the file cannot be read or a line is not a question.
+    Raises `UserError` naming file and line when the file cannot be read or a line is not a question; the file is
+    `called` by its path unless it has another name for the reader.
     """
+    name = called or str(path)
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise UserError(f"Cannot read the question file {path}: {error.strerror}.") from error
+        raise UserError(f"Cannot read the question file {name}: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise UserError(f"The question file {path} is not UTF-8 text.") from error
+        raise UserError(f"The question file {name} is not UTF-8 text.") from error
     questions: dict[str, Question] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            where = f"{path}, line {number}"
+            where = f"{name}, line {number}"
             question = _question(line, where)
             if question.id in questions:
                 raise UserError(f"{where}: the question_id {question.id} was there before.")
             questions[question.id] = question
     if not questions:
-        raise UserError(f"The question file {path} holds no questions.")
+        raise UserError(f"The question file {name} holds no questions.")
     found = list(questions.values())
     return found if limit is None else _spread(found, limit)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import asdict, replace
-from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
@@ -22,6 +21,7 @@ from sssd_demo.json_checks import (
     items,
     mapping,
     member,
+    moment,
     one_of,
     plain,
     real,
@@ -116,7 +116,7 @@ def from_json(data: Any) -> Trace:
     rounds = items(top("rounds"), "rounds", _round)
     finish = top("finish_reason")
     trace = Trace(
-        created=_moment(top("created"), "created"),
+        created=moment(top("created"), "created"),
         device=text(top("device"), "device"),
         dtype=text(top("dtype"), "dtype"),
         preset=text(top("preset"), "preset"),
@@ -314,15 +314,6 @@ def _token(value: Any, where: str) -> int:
 
 def _probability(value: Any, where: str) -> float:
     return real(value, where, high=MAX_PROBABILITY)
-
-
-def _moment(value: Any, where: str) -> str:
-    written = text(value, where)
-    try:
-        datetime.fromisoformat(written)
-    except ValueError as error:
-        raise wrong(where, "should be a date and time in ISO 8601") from error
-    return written
 
 
 def _check_round(round_: Round, position: int, last: bool) -> None:

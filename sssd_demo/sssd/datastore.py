@@ -77,6 +77,12 @@ class Datastore:
     def documents(self) -> int:
         return sum(sub_index.documents for sub_index in self.sub_indices)
 
+    @property
+    def nbytes(self) -> int:
+        """Memory that it takes, mapped files included."""
+        indices = sum(sub_index.nbytes for sub_index in self.sub_indices)
+        return indices + (self.recycled.nbytes if self.recycled else 0)
+
     def count(self, query: Sequence[int]) -> int:
         """How often `query` (at least one token) occurs, overlaps included."""
         return sum(len(sub_index.find(query)) for sub_index in self.sub_indices)

@@ -51,6 +51,11 @@ class RecycledTable:
     def __len__(self) -> int:
         return len(self.keys)
 
+    @property
+    def nbytes(self) -> int:
+        """Memory that it takes, mapped files included."""
+        return self.keys.nbytes + self.tokens.nbytes + self.probs.nbytes
+
     def after(self, tokens: tuple[int, ...]) -> Top | None:
         """What was likely after these one or two tokens, or None if that was never seen."""
         key = _key(tokens)

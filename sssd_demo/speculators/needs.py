@@ -1,0 +1,24 @@
+"""What a method takes besides the target, which whoever deploys it has to provide. One line for each method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Needs:
+    """A draft model must have been trained; a datastore of past text only has to be there, and may be empty."""
+
+    draft_model: bool = False
+    datastore: bool = False
+
+
+NEEDS = {
+    "autoregressive": Needs(),
+    "sssd": Needs(datastore=True),
+    "sssd-faithful": Needs(datastore=True),
+    "prompt-lookup": Needs(),
+    "rest": Needs(datastore=True),
+    "lookahead": Needs(),
+    "speculative": Needs(draft_model=True),
+}
