@@ -7,6 +7,7 @@
   const MARK = 20; // room for the source's shape and letter
   const EDGE = 46; // room between columns for an edge and its probability
   const LONGEST = 16;
+  const CUE = 64; // what the sign for "more" covers at the frame's right
   const BORDER = 10; // padding and lines of the frame, above and below together
 
   const short = (text) => ([...text].length > LONGEST ? [...text].slice(0, LONGEST - 1).join("") + "…" : text);
@@ -139,7 +140,7 @@
     // Moves the tree within its frame, and nothing else of the page.
     function bringIntoSight(item) {
       const [box, frame] = [item.getBoundingClientRect(), scroll.getBoundingClientRect()];
-      if (box.left < frame.left || box.right > frame.right) scroll.scrollLeft += box.left - frame.left - frame.width / 2;
+      if (box.left < frame.left || box.right > frame.right - CUE) scroll.scrollLeft += box.left - frame.left - frame.width / 2;
       if (box.top < frame.top || box.bottom > frame.bottom) scroll.scrollTop += box.top - frame.top - frame.height / 2;
     }
 

@@ -97,7 +97,7 @@
       choose(at + by);
       const { token, text } = told.steps[at];
       on.tell(`“${visible(token.piece)}” ${text}`);
-      lines()[at].scrollIntoView({ block: "nearest" });
+      lines()[at].parentElement.scrollIntoView({ block: "nearest" });
     }
 
     function choose(index) {
