@@ -167,13 +167,15 @@ def page_bytes(url: str, question: str, settings: dict[str, Any]) -> dict[str, f
     """Bytes per round on the way to the page, conversation, figures and pictures included."""
     history = [{"role": "user", "content": [{"type": "text", "text": question}]}]
     controls = ["sssd", settings["s_q"], "none", 0, 0, 1, settings["max_new_tokens"], 0, False]
+    controls += ["auto", "chain", ""]
     remember = False
     return counted(stream_lines(url, "follow", [history, remember, *controls]), url, question, settings)
 
 
 def api_bytes(url: str, question: str, settings: dict[str, Any]) -> dict[str, float]:
     """Bytes per round to a program that uses `/chat`."""
-    data = [question, [], "sssd", settings["max_new_tokens"], 0.0, 0, 1.0, 0, settings["s_q"], "none"]
+    drafting = ["auto", "chain", None]
+    data = [question, [], "sssd", settings["max_new_tokens"], 0.0, 0, 1.0, 0, settings["s_q"], "none", *drafting]
     return counted(stream_lines(url, "chat", data), url, question, settings)
 
 
