@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from sssd_demo import trace_file
+from sssd_demo.bench import BASELINE
 from sssd_demo.compare.comparison import Comparison, Cost, Memory, Run
 from sssd_demo.compare.plan import Lane, Plan, Step
 from sssd_demo.compare.table import csv_table
@@ -218,6 +219,7 @@ def _settings(value: Any, where: str) -> Settings:
     store, store_where = entry("datastore")
     drafts, drafts_where = entry("draft_temperature")
     return Settings(
+        method=BASELINE,
         max_new_tokens=whole(*entry("max_new_tokens")),
         temperature=real(*entry("temperature")),
         top_k=whole(*entry("top_k")),

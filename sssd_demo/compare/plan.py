@@ -113,4 +113,4 @@ class Plan:
 def plan_for(questions: Sequence[Question], common: Settings, lanes: Sequence[Lane], repeats: int = 1) -> Plan:
     """A plan with the yardstick first, chosen or not, and no lane twice. Raises `UserError` as `Plan` does."""
     others = [lane for lane in lanes if lane.method != BASELINE]
-    return Plan(tuple(questions), common, (YARDSTICK, *dict.fromkeys(others)), repeats)
+    return Plan(tuple(questions), YARDSTICK.settings(common), (YARDSTICK, *dict.fromkeys(others)), repeats)

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from sssd_demo.errors import UserError
+from sssd_demo.request import Finished
 from sssd_demo.roofline import Profile
 from sssd_demo.service import Service, Settings
 from sssd_demo.sssd.merging import Limits
@@ -171,6 +172,11 @@ class FakeAnswer:
     def cancel(self) -> None:
         self._cancelled.set()
 
+    @property
+    def finished(self) -> Finished:
+        assert self.trace.finish_reason is not None
+        return Finished(self.trace.finish_reason, prefill_forwards=1, reused_tokens=0)
+
 
 @dataclass(frozen=True)
 class FakeBaseline:
@@ -192,6 +198,7 @@ class FakeService:
             context_length=2048,
             text=SimpleNamespace(end_tokens=frozenset({2})),
         )
+        self.draft: Any = None
         self.engine = SimpleNamespace(busy=0, capacity=32)
         self.profile = Profile({})
         self.reply, self.delay = reply, delay
