@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from sssd_demo.rules import number
+from sssd_demo.rules import number, without
 from sssd_demo.trace import ROOT, DraftTree, Law, Source
 from tests.proofs.worlds import Text, Vector
 
@@ -64,8 +64,9 @@ def draft(model: DraftModel, shape: Shape, text: Text, draw: Draw) -> Draft:
             token = _pick(model.vocabulary, node, [tokens[child] for child in siblings])
         else:
             drawn_from: Vector = q.setdefault(1 + placed[above], model.q(text + paths[above]))
-            if law == "distinct":
-                drawn_from = without(drawn_from, [tokens[child] for child in siblings if laws[child] == "distinct"])
+            for child in siblings:
+                if laws[child] == "distinct":
+                    drawn_from = without(drawn_from, tokens[child])
             if not number(drawn_from.sum()):
                 continue
             token = draw(len(tokens), drawn_from)
@@ -88,12 +89,3 @@ def tree_of(tokens: list[int], parents: list[int], laws: list[Law]) -> DraftTree
 def _pick(vocabulary: int, node: int, siblings: list[int]) -> int:
     """A candidate chosen by looking at its siblings: sometimes the same token, sometimes another."""
     return (siblings[0] + node % 2) % vocabulary if siblings else node % vocabulary
-
-
-def without(law: Vector, tokens: list[int]) -> Vector:
-    """The law of the next token if it is none of `tokens`; zeros if there is no other."""
-    rest = law + 0
-    for token in tokens:
-        rest[token] = 0
-    mass = number(rest.sum())
-    return rest / mass if mass else rest

@@ -1,4 +1,4 @@
-"""All outcomes of code that makes random choices, each with its probability as a fraction."""
+"""All outcomes of code that makes random choices, each with its probability."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+Number = Any  # a fraction, where the outcomes are counted exactly
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
@@ -16,10 +17,10 @@ class Chance:
 
     def __init__(self, script: Sequence[int]) -> None:
         self.script = list(script)
-        self.weight = Fraction(1)
+        self.weight: Number = Fraction(1)
         self._options: list[int] = []  # how many there were, choice by choice
 
-    def one_of(self, options: Sequence[tuple[Any, Fraction]]) -> Any:
+    def one_of(self, options: Sequence[tuple[Any, Number]]) -> Any:
         """One of the values, each with its probability; these add up to 1."""
         at = len(self._options)
         if at == len(self.script):
@@ -37,7 +38,7 @@ class Chance:
         return None
 
 
-def outcomes(run: Callable[[Chance], Result]) -> Iterator[tuple[Result, Fraction]]:
+def outcomes(run: Callable[[Chance], Result]) -> Iterator[tuple[Result, Number]]:
     """Everything that `run` can return, as often as there are ways to it, with the probability of each way."""
     script: list[int] | None = []
     while script is not None:

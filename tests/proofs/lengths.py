@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sssd_demo.rules import Rule, block, top_down, traversal
+from tests.proofs.drafting import Shape
 from tests.proofs.exact import Setup, expected_accepted
-from tests.proofs.setups import CHAINS, WITH_REPLACEMENT, WITHOUT_REPLACEMENT, Line
+from tests.proofs.setups import CHAINS, WITH_REPLACEMENT, WITHOUT_REPLACEMENT, cases
 
 
 @dataclass(frozen=True)
@@ -17,10 +18,10 @@ class Question:
     name: str
     rule: Rule
     than: Rule
-    line: Line
+    shapes: Sequence[Shape]
 
     def setups(self, seeds: int) -> Sequence[Setup]:
-        return [setup for setup in self.line.setups(seeds) if setup.rounds == 1]
+        return cases(self.rule, self.shapes, seeds)
 
 
 @dataclass(frozen=True)
@@ -31,15 +32,11 @@ class Answer:
     less: int
 
 
-def _question(name: str, rule: Rule, than: Rule, shapes: Sequence) -> Question:
-    return Question(name, rule, than, Line(name, rule, shapes, shapes[0]))
-
-
 QUESTIONS = [
-    _question("block against chain", block, top_down, CHAINS),
-    _question("traversal against block, on chains", traversal, block, CHAINS),
-    _question("traversal against tree, drawn with replacement", traversal, top_down, WITH_REPLACEMENT),
-    _question("traversal against tree, drawn without replacement", traversal, top_down, WITHOUT_REPLACEMENT),
+    Question("block against chain", block, top_down, CHAINS),
+    Question("traversal against block, on chains", traversal, block, CHAINS),
+    Question("traversal against tree, drawn with replacement", traversal, top_down, WITH_REPLACEMENT),
+    Question("traversal against tree, drawn without replacement", traversal, top_down, WITHOUT_REPLACEMENT),
 ]
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sssd_demo.rules import Choices, Comparison, Found, Laws, Number, Vector, number
+from sssd_demo.rules import Choices, Comparison, Found, Laws, Number, Vector, number, without
 from sssd_demo.trace import ROOT, DraftTree
-from tests.proofs.drafting import without
 
 Q = Mapping[int, Vector]
 
@@ -70,7 +69,7 @@ def tests_as_if_drawn_to_be_distinct(tree: DraftTree, p: Laws, q: Q, choices: Ch
             if number(comparison.q[token]) and choices.accept(child, comparison.ratio(token), comparison):
                 break
             left = comparison.residual(otherwise=p[1 + node])
-            law = without(comparison.q, [token])
+            law = without(comparison.q, token)
         else:
             return path, choices.draw(node, left)
         path.append(child)
