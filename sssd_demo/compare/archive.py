@@ -19,7 +19,7 @@ from typing import Any, get_args
 
 from sssd_demo import trace_file
 from sssd_demo.bench import BASELINE
-from sssd_demo.compare.comparison import Comparison, Cost, Memory, Run
+from sssd_demo.compare.comparison import Comparison, Cost, Memory, MemoryKind, Run
 from sssd_demo.compare.plan import Lane, Plan, Step
 from sssd_demo.compare.table import csv_table
 from sssd_demo.errors import UserError
@@ -203,9 +203,9 @@ def _number_or(value: Any, where: str, known: tuple[str, ...]) -> Any:
 def _memory(value: Any, where: str) -> Memory:
     data = mapping(value, where)
     return Memory(
-        what=text(member(data, "what", where), f"{where}.what"),
+        kind=one_of(member(data, "kind", where), f"{where}.kind", get_args(MemoryKind)),
         bytes=whole(member(data, "bytes", where), f"{where}.bytes"),
-        per_token=flag(member(data, "per_token", where), f"{where}.per_token"),
+        name=text(member(data, "name", where), f"{where}.name"),
     )
 
 

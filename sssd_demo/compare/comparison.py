@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 from sssd_demo.compare.plan import Plan, Step
 from sssd_demo.metrics import Summary, summarise
 from sssd_demo.trace import Trace
 
+MemoryKind = Literal["draft_model", "draft_cache", "datastore"]
+
 
 @dataclass(frozen=True)
 class Memory:
-    """Something that a lane keeps in memory besides the target."""
+    """Something that a lane keeps in memory besides the target; a draft model's cache is told per token of text."""
 
-    what: str  # for example "draft model" or "datastore base"
+    kind: MemoryKind
     bytes: int
-    per_token: bool = False  # of the text
+    name: str = ""  # of the datastore or the model
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ def _cost(service: Service, method: str, store: str | None) -> Cost:
     if needs.draft_model and service.draft is not None:
         small = service.draft.model
         memory = [
-            Memory("draft model", weight_bytes(small)),
-            Memory("its cache", bytes_per_token(small.config, small.dtype), per_token=True),
+            Memory("draft_model", weight_bytes(small), service.draft.name),
+            Memory("draft_cache", bytes_per_token(small.config, small.dtype)),
         ]
     if needs.datastore and store is not None:
-        memory = [Memory(f"datastore {store}", service.stores.open(store).nbytes)]
+        memory = [Memory("datastore", service.stores.open(store).nbytes, store)]
     return Cost(trained=needs.draft_model, memory=tuple(memory))

@@ -53,7 +53,7 @@ def _row(comparison: Comparison, figures: LaneFigures) -> dict[str, Any]:
     return row | {
         "same_text": "law only" if figures.law_only else f"{figures.answers - len(figures.differences)}",
         "training_needed": "" if cost.trained is None else "yes" if cost.trained else "no",
-        "extra_memory_bytes": sum(memory.bytes for memory in cost.memory if not memory.per_token),
+        "extra_memory_bytes": sum(memory.bytes for memory in cost.memory if memory.kind != "draft_cache"),
         "answers_under_load": sum(
             run.shared for run in comparison.runs if plan.lanes[run.step.lane] == lane
         ),

@@ -6,6 +6,8 @@ browser.
 
 from __future__ import annotations
 
+from sssd_demo.ui.words_compare import COMPARE_WORDS
+
 WORDS = {
     # frame
     "head.name": "sssd_demo",
@@ -528,6 +530,8 @@ WORDS = {
     # experiments
     "store.lab.title": "4 · Measured before, by command",
     "store.lab.made": "{device} · {model} · {date} · {command}",
+    # tabs whose texts stand in a file of their own
+    **COMPARE_WORDS,
 }
 
 _SENT_TO_BROWSER = ("view.", "fate.", "source.", "fact.", "legend.", "head.", "store.view.")

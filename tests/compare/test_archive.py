@@ -30,7 +30,7 @@ LANES = (Lane("sssd", s_q=8), Lane("prompt-lookup"))
 def whole() -> Comparison:
     service = CompareService(base_text="quite another text")
     made = compared(service, plan("a cat", "a dog", lanes=LANES, repeats=2, datastore="base", seed=2**62))
-    cost = Cost(True, (Memory("draft model", 10_000), Memory("its cache", 20, per_token=True)))
+    cost = Cost(True, (Memory("draft_model", 10_000, "small"), Memory("draft_cache", 20)))
     return replace(made, costs=(*made.costs[:2], cost), skipped={1: "too long"}, known=frozenset({0}))
 
 
