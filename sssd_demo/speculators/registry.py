@@ -7,13 +7,15 @@ from collections.abc import Callable
 from sssd_demo.speculators.autoregressive import Autoregressive
 from sssd_demo.speculators.draft_length import VerifySeconds
 from sssd_demo.speculators.draft_model import DraftModel
+from sssd_demo.speculators.prompt_lookup import PromptLookup
 from sssd_demo.speculators.protocol import Speculator
+from sssd_demo.speculators.rest import Rest
 from sssd_demo.speculators.speculative import Speculative
 from sssd_demo.speculators.sssd import Sssd
 from sssd_demo.sssd.constants import FAITHFUL
 from sssd_demo.sssd.drafter import Store
 
-METHODS = ("autoregressive", "sssd", "sssd-faithful", "speculative")
+METHODS = ("autoregressive", "sssd", "sssd-faithful", "prompt-lookup", "rest", "speculative")
 WITH_DRAFT_MODEL = ("speculative",)
 
 
@@ -28,6 +30,8 @@ def make_speculators(
         "autoregressive": Autoregressive(),
         "sssd": Sssd(open_store),
         "sssd-faithful": Sssd(open_store, FAITHFUL),
+        "prompt-lookup": PromptLookup(),
+        "rest": Rest(open_store),
     }
     if draft is not None:
         methods["speculative"] = Speculative(draft, verify_seconds)
