@@ -77,7 +77,7 @@ def test_drafts_are_those_of_transformers_token_for_token():
         method.begin(asked)
         for _ in range(120):
             (tree,) = method.propose([asked])
-            candidates, _ = reference.get_candidates(torch.tensor([asked.tokens]))
+            candidates, _ = reference.get_candidates(torch.LongTensor([asked.tokens]))
             assert list(tree.tokens) == candidates[0, len(asked.tokens) :].tolist()
             lengths.add(len(tree))
             committed = tuple(rng.randrange(alphabet) for _ in range(rng.randint(1, 3)))
@@ -102,15 +102,15 @@ def test_sequences_do_not_see_each_other_and_leave_nothing_behind():
 class Read(list):
     """Tokens that know how many of them were read."""
 
-    count = 0
+    reads = 0
 
     def __getitem__(self, place):
         found = super().__getitem__(place)
-        self.count += len(found) if isinstance(place, slice) else 1
+        self.reads += len(found) if isinstance(place, slice) else 1
         return found
 
     def __iter__(self):
-        self.count += len(self)
+        self.reads += len(self)
         return super().__iter__()
 
 
@@ -121,13 +121,13 @@ def test_a_long_prompt_costs_a_constant_for_each_token_whatever_it_repeats(cycle
         asked.tokens = tokens = Read(asked.tokens)
         method = PromptLookup()
         method.begin(asked)
-        entering, tokens.count = tokens.count, 0
+        entering, tokens.reads = tokens.reads, 0
         for _ in range(5):
             (tree,) = method.propose([asked])
             assert len(tree)
             tokens.append(cycle[0])
             method.observe([Outcome(asked, tree, (), cycle[0], (cycle[0],))])
-        return entering, tokens.count
+        return entering, tokens.reads
 
     (short, short_rounds), (long, long_rounds) = read(1500), read(3000)
     assert long <= 2.01 * short

@@ -83,6 +83,9 @@ def test_what_a_store_learns_meanwhile_is_found_in_the_next_round():
     class Growing:
         sub_indices = store().sub_indices
 
+        def recalled(self, tokens):
+            return None
+
     growing = Growing()
     method = Rest(lambda name: growing)
     asked = Sequence(1, [1, 2], 1, 8, stores=("live",))
