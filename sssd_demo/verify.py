@@ -287,7 +287,9 @@ def _fates(tree: DraftTree, path: Sequence[int], tested: Container[int]) -> tupl
 
 
 def _widened(law: torch.Tensor, width: int) -> torch.Tensor:
-    """A draft model's law, whose vocabulary may be padded to another width, over the target's `width` tokens."""
+    """A draft model's law over the target's `width` tokens, of which it may lack the last ones."""
+    if len(law) > width:
+        raise ValueError(f"a draft's law has {len(law)} tokens, the target only {width}")
     return F.pad(law, (0, width - len(law)))
 
 
