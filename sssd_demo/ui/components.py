@@ -33,6 +33,9 @@ SCRIPTS = (
     "store_growth.js",
     "store_trie.js",
     "store_lookup.js",
+    "compare_track.js",
+    "compare_lanes.js",
+    "compare_results.js",
     "page.js",
 )
 
@@ -77,6 +80,16 @@ def store_lookup(value: Any = None, **settings: Any) -> gr.HTML:
 def store_map(value: Any = None, **settings: Any) -> gr.HTML:
     """What a store is made of; see `datastore_map.py` for its value."""
     return _drawn_by("storeMap", value, **settings)
+
+
+def compare_lanes(value: Any = None, **settings: Any) -> gr.HTML:
+    """Methods side by side and their race; see `compare_lanes.py` for its value."""
+    return _drawn_by("compareLanes", value, **settings)
+
+
+def compare_results(value: Any = None, **settings: Any) -> gr.HTML:
+    """Table, pictures and sentences of a comparison; see `compare_results.py` for its value."""
+    return _drawn_by("compareResults", value, **settings)
 
 
 def _drawn_by(drawer: str, value: Any, **settings: Any) -> gr.HTML:

@@ -14,6 +14,7 @@ from sssd_demo.service import MAX_ROWS
 from sssd_demo.trace import Trace
 from sssd_demo.ui import api
 from sssd_demo.ui.chat_tab import chat_tab
+from sssd_demo.ui.compare_tab import compare_tab
 from sssd_demo.ui.components import STATIC, header
 from sssd_demo.ui.datastore_access import page_of
 from sssd_demo.ui.datastore_tab import datastore_tab
@@ -38,6 +39,8 @@ def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
         with gr.Tabs(elem_id="tabs"):
             with gr.Tab(WORDS["tab.chat"], id="chat") as first:
                 chat = chat_tab(demo, first, host, sessions, capacity=MAX_ROWS, recorded=recorded_run(), models=models)
+            with gr.Tab(WORDS["tab.compare"], id="compare") as compare:
+                compare_tab(demo, compare, host)
             with gr.Tab(WORDS["tab.store"], id="store") as store:
                 datastore_tab(demo, store, host, sessions, forget=chat.forget)
         clock, waiting = gr.Timer(TICK), gr.Timer(TICK)

@@ -83,7 +83,7 @@ def _look() -> dict[str, Any]:
             font_mono=["ui-monospace", "monospace"],
         ),
         "css": palette.css_variables(),
-        "css_paths": [components.STATIC / "app.css"],
+        "css_paths": [components.STATIC / "app.css", components.STATIC / "compare.css"],
         "head": components.script_head(),
     }
 

@@ -40,7 +40,8 @@ COMPARE_WORDS = {
     "compare.file_used": "**{name}**: {n} of {all} questions are asked instead of the one above.",
     "compare.file_drop": "Ask the question above",
     "compare.shown": "answers on show",
-    "compare.shown_one": "{question}, repeat {repeat}",
+    "compare.shown_repeat": "repeat {n}",
+    "compare.shown_question": "question {question}, repeat {n}",
     "compare.own_question": "your question",
     # what is happening
     "compare.now.idle": "Nothing has run yet. Choose methods and press Run; it takes some seconds for each.",
@@ -65,7 +66,12 @@ COMPARE_WORDS = {
     "compare.same.all": "Identical text: every method wrote plain decoding's answer, token for token ({n} compared).",
     "compare.same.tie": (
         "{name}: first difference at token {position}: “{token}” ({p}) where plain decoding wrote “{plain}”"
-        " ({plain_p}), gap {gap:.4f}. {dtype} rounds, and rounding decided a near-tie; in float32 the texts are equal."
+        " ({plain_p}), gap {gap}: a near-tie that the rounding of {dtype} decided."
+    ),
+    "compare.same.coin": (
+        "{name}: first difference at token {position}: “{token}” ({p}) where plain decoding wrote “{plain}”"
+        " ({plain_p}). The same coin decided in both, but with the rounding of {dtype} the border between two tokens"
+        " can lie a little elsewhere."
     ),
     "compare.same.differs": (
         "{name}: first difference at token {position}: “{token}” ({p}) where plain decoding wrote “{plain}”"
@@ -89,8 +95,8 @@ COMPARE_WORDS = {
     ),
     "compare.forward.none": "No method got more than one token out of a forward here.",
     "compare.places.told": (
-        "Of {name}'s guesses for the very next token, {first:.0%} were right; {depth} tokens ahead, {last:.0%}. A guess"
-        " counts only if all before it were right, so every bar falls."
+        "Of {name}'s guesses for the very next token {first:.0%} were right, of those {depth} tokens ahead {last:.0%},"
+        " where a guess counts only if all before it were right too."
     ),
     "compare.places.one": "Of {name}'s guesses for the very next token, {first:.0%} were right.",
     "compare.places.none": "Nobody guessed anything here: there was nothing to accept.",
