@@ -30,7 +30,7 @@ class _Plan:
 class LengthPlanner:
     """Plans by the profile it was given last. The engine asks twice a round, before and after drafting."""
 
-    def __init__(self, bytes_per_weight: int) -> None:
+    def __init__(self, bytes_per_weight: float) -> None:
         self._bytes_per_weight = bytes_per_weight
         self._plan = _Plan(Profile({}))
 

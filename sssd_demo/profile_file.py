@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
@@ -64,4 +65,12 @@ def load_profile(key: ProfileKey) -> Profile | None:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         logger.warning("The kept profile %s cannot be read and will be measured again: %s", key.path, error)
+        return None
+
+
+def measured_at(key: ProfileKey) -> datetime | None:
+    """When the profile kept for `key` was measured, in UTC; None if there is none."""
+    try:
+        return datetime.fromtimestamp(key.path.stat().st_mtime, UTC)
+    except OSError:
         return None

@@ -115,15 +115,23 @@ def knee_s_q(profile: Profile, batch: int, context: int) -> int:
     return next((m for m in range(MAX_AUTO_S_Q, 1, -1) if interpolate(curve, m) <= limit), 1)
 
 
-def roofline_s_q(profile: Profile, batch: int, bytes_per_weight: int) -> int:
-    """The plain rule of arXiv 2411.05894: as many tokens per sequence as reach the knee, I_knee / batch.
+def knee_tokens(profile: Profile, bytes_per_weight: float) -> float:
+    """The tokens in a forward at which arithmetic takes as long as reading the weights.
 
-    A weight of w bytes is read once and serves two operations a token, so the knee stands at I_knee · w / 2 tokens.
-    Between 1 and `MAX_AUTO_S_Q`. Raises `ValueError` if the profile holds no peaks.
+    A weight of w bytes is read once and serves two operations a token, so that is at I_knee · w / 2 tokens. Raises
+    `ValueError` if the profile holds no peaks.
     """
     if profile.knee is None:
         raise ValueError("the profile holds no peaks")
-    return max(1, min(MAX_AUTO_S_Q, int(profile.knee * bytes_per_weight / 2 / batch)))
+    return profile.knee * bytes_per_weight / 2
+
+
+def roofline_s_q(profile: Profile, batch: int, bytes_per_weight: float) -> int:
+    """The plain rule of arXiv 2411.05894: as many tokens per sequence as reach the knee, I_knee / batch.
+
+    Between 1 and `MAX_AUTO_S_Q`. Raises `ValueError` if the profile holds no peaks.
+    """
+    return max(1, min(MAX_AUTO_S_Q, int(knee_tokens(profile, bytes_per_weight) / batch)))
 
 
 def forward_time(profile: Profile, batch: int, length: float, context: int) -> float:

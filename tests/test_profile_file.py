@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sssd_demo.profile_file import ProfileKey, load_profile, save_profile
+from sssd_demo.profile_file import ProfileKey, load_profile, measured_at, save_profile
 from sssd_demo.roofline import Profile
 
 KEY = ProfileKey(device="some CPU", dtype="bfloat16", threads=2, model="org/model")
@@ -62,3 +62,11 @@ def test_a_full_disk_leaves_no_unfinished_file(data: Path, monkeypatch: pytest.M
     monkeypatch.setattr(os, "replace", full)
     save_profile(KEY, PROFILE)
     assert list((data / "probe").iterdir()) == []
+
+
+def test_when_a_profile_was_measured_is_known():
+    assert measured_at(KEY) is None
+    save_profile(KEY, PROFILE)
+    moment = measured_at(KEY)
+    assert moment is not None
+    assert moment.timestamp() == pytest.approx(KEY.path.stat().st_mtime)
