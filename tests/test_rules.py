@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 from sssd_demo.rules import block, top_down, traversal
+from tests.proofs.altered_rules import Altered, last_ratio_uncapped
 from tests.proofs.controls import CONTROLS
 from tests.proofs.exact import HONEST, Method, Setup, distance, expected_accepted, played, target_law
 from tests.proofs.lengths import QUESTIONS, answer
@@ -55,6 +56,36 @@ def test_traversal_of_a_chain_is_block_verification(kind):
     for shape in CHAINS:
         setup = Setup(block, shape, World(kind, 3, 0))
         assert outcome_law(setup) == outcome_law(replace(setup, rule=traversal))
+
+
+def hierarchical(tree, p, q, choices):
+    """As in arXiv 2601.05724: by joint ratios and the two masses of each branch, with the last ratio capped as well."""
+    joint = largest = Fraction(1)
+    thresholds = []
+    for node, token in enumerate(tree.tokens):
+        joint *= p[node][token] / q[node][token]
+        largest = max(largest, joint)
+        weight = joint / largest
+        if node + 1 < len(tree):
+            excess = (weight * p[node + 1] - q[node + 1]).clip(0).sum()
+            lack = (q[node + 1] - weight * p[node + 1]).clip(0).sum()
+            thresholds.append(excess / max(excess, lack) if excess or lack else Fraction(1))
+        else:
+            thresholds.append(weight)
+    return block(tree, p, q, Altered(choices, threshold=lambda node, *_: thresholds[node]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hierarchical_verification_with_every_ratio_capped_is_block_verification(kind):
+    for shape in CHAINS:
+        setup = Setup(block, shape, World(kind, 3, 0))
+        assert outcome_law(setup) == outcome_law(replace(setup, rule=hierarchical))
+        assert distance(setup, Method(rule=hierarchical)) == 0
+
+
+def test_with_its_last_ratio_uncapped_it_is_not_exact():
+    worlds = [World("dense", 3, seed) for seed in range(6)]
+    assert max(distance(Setup(block, CHAINS[1], world), Method(rule=last_ratio_uncapped)) for world in worlds) > 0.05
 
 
 @pytest.mark.parametrize("shape", CHAINS, ids=lambda shape: shape.name)

@@ -13,7 +13,7 @@ Q = Mapping[int, Vector]
 
 
 @dataclass
-class _Altered:
+class Altered:
     """Choices by other thresholds, or of tokens from other laws."""
 
     choices: Choices
@@ -31,7 +31,7 @@ def at_most(rule: Rule) -> Rule:
     """`rand <= p`, by which a coin of 0 accepts what is impossible; shown with coins of 64 values."""
 
     def wrong(tree: DraftTree, p: Laws, q: Q, choices: Choices) -> Found:
-        return rule(tree, p, q, _Altered(choices, threshold=lambda node, threshold, _: threshold + Fraction(1, 64)))
+        return rule(tree, p, q, Altered(choices, threshold=lambda node, threshold, _: threshold + Fraction(1, 64)))
 
     return wrong
 
@@ -40,7 +40,7 @@ def draws_from_all_of_p(rule: Rule) -> Rule:
     """Refuses, and then draws as if nothing had been refused."""
 
     def wrong(tree: DraftTree, p: Laws, q: Q, choices: Choices) -> Found:
-        return rule(tree, p, q, _Altered(choices, law=lambda node, _: p[1 + node]))
+        return rule(tree, p, q, Altered(choices, law=lambda node, _: p[1 + node]))
 
     return wrong
 
@@ -51,7 +51,7 @@ def last_ratio_uncapped(tree: DraftTree, p: Laws, q: Q, choices: Choices) -> Fou
     for node, token in enumerate(tree.tokens):
         product = product * number(p[node][token]) / number(q[node][token])
     last = len(tree) - 1
-    uncapped = _Altered(choices, threshold=lambda node, threshold, _: product if node == last else threshold)
+    uncapped = Altered(choices, threshold=lambda node, threshold, _: product if node == last else threshold)
     return block(tree, p, q, uncapped)
 
 
@@ -81,10 +81,10 @@ def block_with_the_chains_residual(tree: DraftTree, p: Laws, q: Q, choices: Choi
         row = 1 + node
         return Comparison(p[row], q[row]).residual(otherwise=p[row]) if row in q else p[row]
 
-    return block(tree, p, q, _Altered(choices, law=law))
+    return block(tree, p, q, Altered(choices, law=law))
 
 
 def tests_a_node_by_its_ratio_alone(tree: DraftTree, p: Laws, q: Q, choices: Choices) -> Found:
     """Forgets that the children of the node have been refused by then."""
-    by_ratio = _Altered(choices, threshold=lambda node, _, comparison: comparison.ratio(tree.tokens[node]))
+    by_ratio = Altered(choices, threshold=lambda node, _, comparison: comparison.ratio(tree.tokens[node]))
     return traversal(tree, p, q, by_ratio)
