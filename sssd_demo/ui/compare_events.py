@@ -56,8 +56,8 @@ class CompareEvents:
             return _said(str(error))
         return self._drawn(page)
 
-    def watch(self, request: gr.Request) -> Iterator[list[Any]]:
-        """Race, results and notice while it runs; results only when there are new ones."""
+    def look_on(self, request: gr.Request) -> Iterator[list[Any]]:
+        """Race and results while it runs; results only when there are new ones."""
         page = page_of(request)
         own = self._pages.get(page)
         comparing = own.comparing
@@ -69,8 +69,8 @@ class CompareEvents:
                 runs = len(progress.comparison.runs)
                 results = results_value(progress.comparison) if runs != finished else gr.skip()
                 finished = runs
-                yield [self._race(own, progress), results, ""]
-        yield [gr.skip()] * 3  # Gradio sends the last value once more; by then another one may be on show
+                yield [self._race(own, progress), results]
+        yield [gr.skip()] * 2  # Gradio sends the last value once more; by then another one may be on show
 
     def end(self, request: gr.Request) -> Drawn:
         """It is over: set what did not stream."""

@@ -34,7 +34,7 @@ def compare_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost) -> CompareLayou
     ]  # fmt: skip
     begun = gr.on([layout.run.click, layout.prompt.submit], events.run, layout.settings(), page, **_AT_ONCE)
     begun.then(
-        events.watch, None, page[:3], concurrency_id="compare", concurrency_limit=MOST_WATCHING, **_QUIET
+        events.look_on, None, page[:2], concurrency_id="compare", concurrency_limit=MOST_WATCHING, **_QUIET
     ).then(events.end, None, page, **_AT_ONCE)  # fmt: skip
     layout.stop.click(events.stop, None, None, **_AT_ONCE)
     layout.shown.input(events.show, [layout.shown], page, **_AT_ONCE)

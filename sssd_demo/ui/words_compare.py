@@ -179,7 +179,6 @@ COMPARE_WORDS = {
     "view.compare.hover": "Point at a token, or tab to it, to see where it came from; click it to set the clock there.",
     "view.compare.differs": "the first token that is not plain decoding's",
     "view.compare.table": "Figures",
-    "view.compare.plots": "Pictures",
     "view.compare.speed_title": "Tokens per second",
     "view.compare.forward_title": "Tokens per forward",
     "view.compare.places_title": "Right guesses, by how many tokens ahead",
