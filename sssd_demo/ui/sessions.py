@@ -86,6 +86,12 @@ class Sessions:
         with self._lock:
             return sum(session.running is not None for session in self._sessions.values())
 
+    def traces(self) -> list[Trace]:
+        """Of the answers that are being written, as far as they have come."""
+        with self._lock:
+            answers = [session.running for session in self._sessions.values()]
+        return [answer.trace for answer in answers if answer is not None]
+
 
 def new_id() -> str:
     """An id that nobody can guess."""
