@@ -4,4 +4,6 @@
 """
 
 BASELINE = "autoregressive"  # always measured; every speed-up is against it
-LIBRARY = "transformers-generate"  # the model library's own greedy decoding
+LOOKUP = "transformers-prompt-lookup"
+ASSISTED = "transformers-assisted"  # needs a draft model
+LIBRARY = ("transformers-generate", LOOKUP, ASSISTED)  # the model library's own decoding, all greedy, one at a time

@@ -11,10 +11,11 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sssd_demo.bench import BASELINE, LIBRARY
+from sssd_demo.bench import ASSISTED, BASELINE, LIBRARY
 from sssd_demo.cli.options import (
     add_answer_options,
     add_model_options,
+    check_draft_model,
     draft_length,
     open_service,
     positive,
@@ -52,7 +53,7 @@ def add_parser(subparsers: Any) -> None:
         type=_names,
         default=["sssd"],
         metavar="A,B,…",
-        help=f"{BASELINE} is always measured as well; {LIBRARY} is the library's own decoding",
+        help=f"{BASELINE} is always measured as well; {', '.join(LIBRARY)} are the library's own decoding",
     )
     parser.add_argument(
         "--s-q",
@@ -101,10 +102,13 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     if args.out and (args.out.is_dir() or not args.out.absolute().parent.is_dir()):
         raise UserError(f"The figures cannot be written to {args.out}: it is no file in a folder that is there.")
     settings = _settings(args)
-    if LIBRARY in settings and args.batch > 1:
-        raise UserError(f"{LIBRARY} answers one question at a time; please leave --batch out.")
-    if LIBRARY in settings and settings[LIBRARY].temperature > 0:
-        raise UserError(f"{LIBRARY} decodes greedily; please leave --temperature out.")
+    for name in [name for name in LIBRARY if name in settings]:
+        if args.batch > 1:
+            raise UserError(f"{name} answers one question at a time; please leave --batch out.")
+        if settings[name].temperature > 0:
+            raise UserError(f"{name} decodes greedily; please leave --temperature out.")
+    if ASSISTED in settings:
+        check_draft_model(args, ASSISTED)
     from sssd_demo.bench.figures import report
     from sssd_demo.bench.runner import measure
 
@@ -115,7 +119,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
                 " measure the queue; please choose a smaller one."
             )
         outcome = measure(
-            [_lane(name, service, one) for name, one in settings.items()],
+            _lanes(args, service, settings),
             questions,
             repeats=args.repeats,
             all_turns=args.turns == "all",
@@ -181,7 +185,7 @@ def _settings(args: argparse.Namespace) -> dict[str, Settings]:
     lanes = {BASELINE: settings_from(args, method=BASELINE)}
     for name in args.methods:
         method, _, length = name.partition("@")
-        if name == LIBRARY:
+        if name in LIBRARY:
             lanes[name] = settings_from(args, method=BASELINE)
         elif method != BASELINE:
             lengths = [s_q(length)] if length else args.lengths
@@ -211,20 +215,25 @@ def _law_only(settings: Settings) -> bool:
     return settings.method in WITH_DRAFT_MODEL and settings.temperature > 0 and settings.draft_temperature != 0
 
 
-def _lane(name: str, service: Service, settings: Settings) -> Lane:
-    if name != LIBRARY:
-        from sssd_demo.bench.lanes import ServiceLane
+def _lanes(args: argparse.Namespace, service: Service, settings: dict[str, Settings]) -> list[Lane]:
+    from sssd_demo.bench.lanes import ServiceLane
+    from sssd_demo.bench.library import library_lanes
 
-        return ServiceLane(name, service, settings)
-    from sssd_demo import models
-    from sssd_demo.bench.library import LibraryLane
-    from sssd_demo.passing_thread import in_passing_thread
-
-    ours = service.model
-    loaded = in_passing_thread(lambda: models.load(ours.name, device=str(ours.device), dtype=ours.dtype))
-    return LibraryLane(
-        name, loaded, settings.max_new_tokens, run=lambda answer: service.engine.call(lambda target: answer())
+    library = library_lanes(
+        settings,
+        service.model,
+        settings[BASELINE].max_new_tokens,
+        run=lambda answer: service.engine.call(lambda target: answer()),
+        draft=_draft_name(args, service, settings),
     )
+    return [library[name] if name in library else ServiceLane(name, service, one) for name, one in settings.items()]
+
+
+def _draft_name(args: argparse.Namespace, service: Service, settings: dict[str, Settings]) -> str | None:
+    """The draft model that is measured with, ours or the library's."""
+    if service.draft:
+        return service.draft.name
+    return args.draft or service.model.draft if ASSISTED in settings else None
 
 
 def _inspector(service: Service, questions: list[Question], store: str | None) -> Callable[[Sample], None]:
@@ -265,13 +274,13 @@ def _told(
         "turns": args.turns,
         "repeats": args.repeats,
         "batch": args.batch,
-        "s_q": {name: one.s_q for name, one in settings.items() if name not in (BASELINE, LIBRARY)},
+        "s_q": {name: one.s_q for name, one in settings.items() if name not in (BASELINE, *LIBRARY)},
         "drafting": {
             name: {"k": one.k, "rule": one.rule, "temperature": one.draft_temperature}
             for name, one in settings.items()
             if one.method in WITH_DRAFT_MODEL
         },
-        "draft_model": service.draft.name if service.draft else None,
+        "draft_model": _draft_name(args, service, settings),
         "max_new_tokens": common.max_new_tokens,
         "temperature": common.temperature,
         "top_k": common.top_k,

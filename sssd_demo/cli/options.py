@@ -71,22 +71,31 @@ def settings_from(args: argparse.Namespace, **changes: Any) -> Settings:
     return settings
 
 
+def check_draft_model(args: argparse.Namespace, method: str) -> None:
+    """Raises `UserError` where `method` needs a draft model, none is named in `args` and the preset has none."""
+    from sssd_demo.model_sources import find_preset, no_draft_model
+    from sssd_demo.models import default_name
+
+    name = args.model or args.preset or default_name()
+    preset = find_preset(name)
+    if not args.draft and not (preset and preset.draft):
+        raise no_draft_model(name, method)
+
+
 @contextmanager
 def open_service(args: argparse.Namespace, methods: Iterable[str] = ()) -> Iterator[Service]:
     """The model named in `args`, loaded for `methods`, with its engine running until the block ends.
 
     Raises `UserError` where a method needs a draft model and the preset has none, so that no model is loaded in vain.
     """
-    from sssd_demo.model_sources import find_preset, no_draft_model
     from sssd_demo.models import default_name
     from sssd_demo.service import Service
     from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
 
     name = args.model or args.preset or default_name()
     drafting = next((method for method in methods if method in WITH_DRAFT_MODEL), None)
-    preset = find_preset(name)
-    if drafting and not args.draft and not (preset and preset.draft):
-        raise no_draft_model(name, drafting)
+    if drafting:
+        check_draft_model(args, drafting)
     try:
         service = Service.open(
             name, draft=args.draft, needs_draft=drafting is not None, dtype=args.dtype, progress=_show_progress

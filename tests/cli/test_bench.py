@@ -164,6 +164,12 @@ def test_a_person_sees_a_table(service, questions, capsys):
         (["--limit", "-2"], "whole number from 1"),
         (["--methods", "transformers-generate", "--batch", "2"], "one question at a time"),
         (["--methods", "transformers-generate", "--temperature", "1"], "decodes greedily"),
+        (["--methods", "sssd,transformers-prompt-lookup", "--batch", "2"], "transformers-prompt-lookup answers one"),
+        (["--methods", "transformers-assisted", "--draft", "x", "--temperature", "1"], "transformers-assisted decodes"),
+        (
+            ["--methods", "transformers-assisted", "--preset", "smollm2-135m"],
+            "transformers-assisted needs a draft model",
+        ),
     ],
 )
 def test_what_cannot_be_measured_is_said_in_one_line(service, questions, refusal, argv, says):

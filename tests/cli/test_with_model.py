@@ -39,8 +39,8 @@ def test_a_raw_prompt_is_continued_without_the_template(run_json):
 def test_the_library_itself_says_the_same(run_json, questions: Path):
     result = run_json(
         *["bench", "--questions", questions, "--limit", 2, "--max-new-tokens", 12, *EXACT],
-        *["--methods", "sssd,transformers-generate", "--s-q", 4],
+        *["--methods", "sssd,transformers-generate,transformers-prompt-lookup", "--s-q", 4],
     )
-    assert list(result["methods"]) == ["autoregressive", "sssd", "transformers-generate"]
+    assert list(result["methods"]) == ["autoregressive", "sssd", "transformers-generate", "transformers-prompt-lookup"]
     for figures in result["methods"].values():
         assert figures["overall"]["identical_to_autoregressive"] is True
