@@ -27,7 +27,8 @@
     const shared = h("span", { class: "cl-shared" }, words["view.compare.shared"]);
     const figures = h("p", { class: "cl-figures" });
     const stream = tokenStream(words, describe, { point: on.point, open: (index) => on.open(index) });
-    const element = h("section", { class: "cl-lane" }, h("header", {}, name, told, shared), figures, stream.element);
+    const verdict = h("p", { class: "cl-verdict" });
+    const element = h("section", { class: "cl-lane" }, h("header", {}, name, told, shared), figures, stream.element, verdict);
     let lane = null;
     let model = null;
     let drawn = "";
@@ -60,6 +61,7 @@
         lane = next;
         name.textContent = lane.name;
         told.textContent = lane.told;
+        verdict.textContent = lane.verdict;
         shared.hidden = !lane.shared;
         element.dataset.state = lane.state;
         const key = lane.answer ? [lane.answer.created, lane.answer.rounds.length, lane.answer.end, lane.answer.rounds[0]?.ms[0]].join() : "";

@@ -101,6 +101,7 @@
       forward.verdict.textContent = value.forward.verdict;
       places.picture.replaceChildren(multiples(words, value.places));
       places.verdict.textContent = value.places.verdict;
+      places.element.classList.toggle("is-wide", value.places.lanes.length > 2);
       cue.check();
     }
 

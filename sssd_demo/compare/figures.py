@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from statistics import quantiles
 
 from sssd_demo.bench import BASELINE
 from sssd_demo.bench import figures as bench
 from sssd_demo.bench.lanes import token_probs
 from sssd_demo.compare.comparison import Comparison, Cost, Run
 from sssd_demo.compare.plan import Lane
+
+UNSTEADY = 2.0  # times; on an idle machine the slowest tenth of equal forwards takes some per cent longer
+FEWEST_FORWARDS = 10
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,26 @@ def first_difference(run: Run, plain: Run) -> Difference | None:
     return None
 
 
+def speed_ratio(run: Run, plain: Run) -> float | None:
+    """Tokens per second of one answer to the yardstick's; None where either is too short to tell."""
+    ours, theirs = run.summary.tokens_per_second, plain.summary.tokens_per_second
+    return ours / theirs if ours and theirs else None
+
+
+def unsteady(comparison: Comparison) -> tuple[float, float] | None:
+    """Low and high decile, in milliseconds, of plain decoding's forwards where they are far apart in some answer.
+
+    Each of them computes the same, so something else must have been using the machine. None where they are steady.
+    """
+    for run in comparison.runs:
+        times = [round_.verify_ms for round_ in run.trace.rounds[1:]] if run.step.lane == 0 else []
+        if len(times) >= FEWEST_FORWARDS:
+            low, *_, high = quantiles(times, n=10)
+            if high > UNSTEADY * low:
+                return low, high
+    return None
+
+
 def _figures(lane: Lane, cost: Cost, runs: Sequence[Run], plain: Sequence[Run]) -> LaneFigures:
     """`plain` holds the yardstick's answer to each of `runs`."""
     summaries = [run.summary for run in runs]
@@ -123,7 +147,7 @@ def _figures(lane: Lane, cost: Cost, runs: Sequence[Run], plain: Sequence[Run]) 
         answers=len(runs),
         tokens=sum(summary.tokens for summary in summaries),
         per_second=_spread(summary.tokens_per_second for summary in summaries),
-        ratio=_spread(_ratio(*pair) for pair in pairs),
+        ratio=_spread(speed_ratio(*pair) for pair in pairs),
         per_forward=_spread(summary.tokens_per_forward for summary in summaries),
         seconds=_spread(summary.seconds for summary in summaries),
         first_ms=_spread(summary.ttft_ms for summary in summaries),
@@ -142,11 +166,6 @@ def _figures(lane: Lane, cost: Cost, runs: Sequence[Run], plain: Sequence[Run]) 
 def _spread(values: Iterable[float | None]) -> Spread | None:
     found = bench.spread(values)
     return None if found is None else Spread(**found)
-
-
-def _ratio(run: Run, plain: Run) -> float | None:
-    ours, theirs = run.summary.tokens_per_second, plain.summary.tokens_per_second
-    return ours / theirs if ours and theirs else None
 
 
 def _written(run: Run) -> list[tuple[int | None, float | None]]:

@@ -20,7 +20,7 @@ from sssd_demo.errors import UserError
 from sssd_demo.questions import Question, read_questions
 from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
 from sssd_demo.ui.compare_lanes import Pair
-from sssd_demo.ui.compare_layout import method_and_rule
+from sssd_demo.ui.compare_layout import lane_choices, method_and_rule
 from sssd_demo.ui.compare_pages import ComparePage, ComparePages, QuestionFile
 from sssd_demo.ui.compare_results import results_value
 from sssd_demo.ui.datastore_access import StoreAccess, page_of
@@ -49,7 +49,8 @@ class CompareEvents:
             service = self._access.service()
             if self._pages.get(page).busy:
                 raise UserError(WORDS["compare.refuse.running"])
-            plan = _plan(self._questions(page, prompt), *settings)
+            offered = [value for _, value in lane_choices(service.methods())]
+            plan = _plan(self._questions(page, prompt), offered, *settings)
             check(service, plan)
             self._pages.begin(page, lambda: Comparing(service, plan), service.model.text.end_tokens)
         except UserError as error:
@@ -182,6 +183,7 @@ class CompareEvents:
 
 def _plan(
     questions: tuple[Question, ...],
+    offered: list[str],
     ticked: list[str] | None,
     s_q: list[str] | None,
     k: list[str] | None,
@@ -194,7 +196,7 @@ def _plan(
     seed: float,
     draft_temperature: str | None,
 ) -> Plan:
-    """Values of controls as a plan. Raises `UserError` naming the wrong one.
+    """Values of controls as a plan, its lanes in the order `offered`. Raises `UserError` naming the wrong one.
 
     A method is a lane once for each of the lengths that it goes by: K with a draft model, s_q without.
     """
@@ -203,7 +205,7 @@ def _plan(
         draft_temperature=draft_temperature,
     )  # fmt: skip
     lanes = []
-    for value in ticked or []:
+    for value in sorted(ticked or [], key=lambda value: offered.index(value) if value in offered else len(offered)):
         method, rule = method_and_rule(value)
         drafts = method in WITH_DRAFT_MODEL
         for length in (k if drafts else s_q) or [AUTO]:

@@ -10,10 +10,11 @@ from typing import Any
 
 from sssd_demo.compare.comparing import OVER, Progress
 from sssd_demo.compare.comparison import Comparison, Run
-from sssd_demo.compare.figures import drafts_are_drawn, first_difference
+from sssd_demo.compare.figures import drafts_are_drawn, first_difference, speed_ratio
 from sssd_demo.compare.plan import Step
 from sssd_demo.trace import Trace
 from sssd_demo.ui.answer_payload import AnswerPayload, readable_date
+from sssd_demo.ui.verdict import verdict
 from sssd_demo.ui.words import WORDS
 
 Pair = tuple[int, int]  # (question, repeat)
@@ -67,6 +68,7 @@ class LanesDrawing:
                     "answer": None if trace is None else self._payload(step, trace),
                     "differs": _where_it_differs(run, runs.get(0)),
                     "shared": bool(run and run.shared),
+                    "verdict": _lane_verdict(run, runs.get(0)) if run else "",
                 }
             )
         return {
@@ -124,6 +126,11 @@ def short(question: str) -> str:
     """A question on one line, cut where it is long."""
     line = " ".join(question.split())
     return line if len(line) <= LONGEST_QUESTION else line[: LONGEST_QUESTION - 1] + "…"
+
+
+def _lane_verdict(run: Run, plain: Run | None) -> str:
+    """What guessing did for this answer, in a sentence."""
+    return verdict(run.trace, run.summary, speed_ratio(run, plain) if plain else None)
 
 
 def _where_it_differs(run: Run | None, plain: Run | None) -> int | None:

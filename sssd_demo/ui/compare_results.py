@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sssd_demo.compare.comparison import Comparison, Memory, Run
-from sssd_demo.compare.figures import Difference, LaneFigures, Spread, lane_figures
+from sssd_demo.compare.figures import Difference, LaneFigures, Spread, lane_figures, unsteady
 from sssd_demo.compare.table import PLACES
 from sssd_demo.ui.token_text import piece
 from sssd_demo.ui.verdict import SAME_SPEED
@@ -146,6 +146,8 @@ def _notes(comparison: Comparison) -> list[str]:
     plan = comparison.plan
     if comparison.shared:
         notes.append(WORDS["compare.note.shared"].format(n=comparison.shared, all=len(comparison.runs)))
+    if deciles := unsteady(comparison):
+        notes.append(WORDS["compare.note.unsteady"].format(low=deciles[0], high=deciles[1]))
     if comparison.known:
         key = "compare.note.known" if len(plan.questions) == 1 else "compare.note.known_some"
         notes.append(

@@ -105,6 +105,10 @@ COMPARE_WORDS = {
         "Under load: others used the model during {n} of {all} answers, so these times are not those of an idle"
         " machine."
     ),
+    "compare.note.unsteady": (
+        "Unsteady: plain decoding's forwards took from {low:.0f} to {high:.0f} ms, though each computes the same."
+        " Something else was using this machine, so its times mean little."
+    ),
     "compare.note.known": (
         "The datastore {store} holds the answer already, so methods that draw from it look better here than on new"
         " text."

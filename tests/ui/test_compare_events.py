@@ -89,6 +89,13 @@ def test_several_lengths_make_a_lane_each_and_a_draft_model_goes_by_its_own(
     assert {(settings.method, settings.rule) for _, settings, _ in service.asked} >= {("speculative", "block")}
 
 
+def test_lanes_stand_in_the_order_in_which_they_are_offered_whatever_was_ticked_first(events: CompareEvents):
+    page = run(events, ticked=["speculative/chain", "prompt-lookup", "sssd"])
+    assert [lane["name"] for lane in page[RACE]["lanes"]] == [
+        *("autoregressive", "sssd", "prompt-lookup", "speculative · chain")
+    ]
+
+
 def test_settings_are_common_to_all_lanes(events: CompareEvents, service: CompareService):
     run(events, store="base", longest=8, temperature=0.5, top_k=5, top_p=0.9, seed=7, draft="0.2")
     measured = [settings for messages, settings, _ in service.asked if messages[-1]["content"] == "a cat"]

@@ -120,6 +120,14 @@ def test_the_race_is_won_by_seconds_and_not_told_where_answers_differ_in_length(
     assert "differ in length" in verdict(replace(base, rounds=base.rounds[:-2]))
 
 
+def test_every_finished_lane_says_what_guessing_did_for_it():
+    lanes = LanesDrawing().recorded(pair_of(plain(), timed(make_trace("say", TEXT), 2.0)), (0, 0))["lanes"]
+    assert "This is the yardstick" in lanes[0]["verdict"]
+    assert re.search(r"^Faster here: \d.\d\d×\. \d+ of \d+ tokens .* were right guesses", lanes[1]["verdict"])
+    silent = LanesDrawing().recorded(pair_of(plain(), replace(plain(), method="sssd")), (0, 0))["lanes"]
+    assert "No match found" in silent[1]["verdict"]
+
+
 def test_a_lane_knows_where_it_leaves_the_yardsticks_text_and_a_drawn_one_does_not_promise_to_keep_it():
     base, other = plain("The cat sat on the mat."), plain("The cat sat on cat mat.")
     shown = LanesDrawing().recorded(pair_of(base, other), (0, 0))["lanes"]
@@ -274,6 +282,16 @@ def test_load_known_answers_and_questions_left_out_are_noted():
         "1 questions were left out, for all methods alike: The prompt has 5,000 tokens.",
     ]
     assert results(whole)["notes"] == []
+
+
+def test_forwards_that_compute_the_same_and_take_very_different_times_are_noted():
+    base = plain()
+    rounds = tuple(replace(each, verify_ms=each.verify_ms * (3 if each.index % 3 else 1)) for each in base.rounds)
+    assert results(pair_of(replace(base, rounds=rounds), base))["notes"] == [
+        "Unsteady: plain decoding's forwards took from 30 to 90 ms, though each computes the same. Something else was"
+        " using this machine, so its times mean little."
+    ]
+    assert results(pair_of(base, replace(base, rounds=rounds)))["notes"] == []
 
 
 def test_with_one_lane_only_there_is_nothing_to_draw():
