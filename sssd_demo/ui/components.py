@@ -36,6 +36,8 @@ SCRIPTS = (
     "compare_track.js",
     "compare_lanes.js",
     "compare_results.js",
+    "roofline_chart.js",
+    "roofline_view.js",
     "page.js",
 )
 
@@ -90,6 +92,11 @@ def compare_lanes(value: Any = None, **settings: Any) -> gr.HTML:
 def compare_results(value: Any = None, **settings: Any) -> gr.HTML:
     """Table, pictures and sentences of a comparison; see `compare_results.py` for its value."""
     return _drawn_by("compareResults", value, **settings)
+
+
+def roofline_view(value: Any = None, **settings: Any) -> gr.HTML:
+    """A part of the Roofline tab; see `roofline_plan.py` and `roofline_run.py` for its value."""
+    return _drawn_by("rooflineView", value, **settings)
 
 
 def _drawn_by(drawer: str, value: Any, **settings: Any) -> gr.HTML:

@@ -18,6 +18,7 @@ from sssd_demo.ui.compare_tab import compare_tab
 from sssd_demo.ui.components import STATIC, header
 from sssd_demo.ui.datastore_access import page_of
 from sssd_demo.ui.datastore_tab import datastore_tab
+from sssd_demo.ui.roofline_tab import roofline_tab
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.sessions import Sessions
 from sssd_demo.ui.settings_panel import choices
@@ -43,6 +44,8 @@ def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
                 compare_tab(demo, compare, host)
             with gr.Tab(WORDS["tab.store"], id="store") as store:
                 datastore_tab(demo, store, host, sessions, forget=chat.forget)
+            with gr.Tab(WORDS["tab.roof"], id="roofline") as roof:
+                roofline_tab(demo, roof, host, sessions)
         clock, waiting = gr.Timer(TICK), gr.Timer(TICK)
 
         def look() -> dict[str, Any]:

@@ -83,7 +83,11 @@ def _look() -> dict[str, Any]:
             font_mono=["ui-monospace", "monospace"],
         ),
         "css": palette.css_variables(),
-        "css_paths": [components.STATIC / "app.css", components.STATIC / "compare.css"],
+        "css_paths": [
+            components.STATIC / "app.css",
+            components.STATIC / "compare.css",
+            components.STATIC / "roofline.css",
+        ],
         "head": components.script_head(),
     }
 

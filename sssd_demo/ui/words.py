@@ -7,6 +7,7 @@ browser.
 from __future__ import annotations
 
 from sssd_demo.ui.words_compare import COMPARE_WORDS
+from sssd_demo.ui.words_roofline import ROOFLINE_WORDS
 
 WORDS = {
     # frame
@@ -532,6 +533,7 @@ WORDS = {
     "store.lab.made": "{device} · {model} · {date} · {command}",
     # tabs whose texts stand in a file of their own
     **COMPARE_WORDS,
+    **ROOFLINE_WORDS,
 }
 
 _SENT_TO_BROWSER = ("view.", "fate.", "source.", "fact.", "legend.", "head.", "store.view.")
