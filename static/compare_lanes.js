@@ -205,8 +205,9 @@
       state.phase = element.dataset.phase = value.phase;
       for (const control of [play, slider, speed]) control.disabled = live || !value.lanes.length;
       state.longest = Math.max(0, ...cards.map((card) => card.length));
-      slider.max = Math.ceil(state.longest);
-      slider.step = Math.max(LEAST_STEP, Math.round(state.longest / 200));
+      const step = Math.max(LEAST_STEP, Math.round(state.longest / 200));
+      slider.step = step;
+      slider.max = Math.ceil(state.longest / step) * step; // whole steps, so that its end can be reached
       if (changed || fresh) {
         pause();
         drawTracks();

@@ -43,7 +43,7 @@ class CompareEvents:
     def __init__(self, access: StoreAccess) -> None:
         self._access, self._pages = access, ComparePages()
 
-    def run(self, prompt: str | None, request: gr.Request, *settings: Any) -> Drawn:
+    def compare(self, prompt: str | None, request: gr.Request, *settings: Any) -> Drawn:
         page = page_of(request)
         try:
             service = self._access.service()

@@ -81,6 +81,12 @@ def first_lanes(methods: list[str]) -> list[str]:
     return [value for value in (BASELINE, "sssd", f"speculative{_RULE}chain") if value in values]
 
 
+def offered_lanes(methods: list[str], ticked: list[str]) -> Any:
+    """The update that lists what a loaded model offers."""
+    hint = "compare.lanes_hint_draft" if set(methods) & set(WITH_DRAFT_MODEL) else "compare.lanes_hint_none"
+    return gr.update(choices=lane_choices(methods), value=ticked, info=WORDS[hint])
+
+
 def method_and_rule(value: str) -> tuple[str, str]:
     """What a ticked value stands for; whether there is such a rule is for others to say."""
     method, _, rule = value.partition(_RULE)

@@ -11,7 +11,7 @@ from typing import Any
 import gradio as gr
 
 from sssd_demo.ui.compare_events import TABLE_NAME, WHOLE_NAME, CompareEvents
-from sssd_demo.ui.compare_layout import EXAMPLES, CompareLayout, build, first_lanes, lane_choices
+from sssd_demo.ui.compare_layout import EXAMPLES, CompareLayout, build, first_lanes, lane_choices, offered_lanes
 from sssd_demo.ui.datastore_access import StoreAccess
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.settings_panel import choices
@@ -32,7 +32,7 @@ def compare_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost) -> CompareLayou
         layout.race, layout.results, layout.notice, layout.run, layout.stop, layout.save_table, layout.save_all,
         layout.shown,
     ]  # fmt: skip
-    begun = gr.on([layout.run.click, layout.prompt.submit], events.run, layout.settings(), page, **_AT_ONCE)
+    begun = gr.on([layout.run.click, layout.prompt.submit], events.compare, layout.settings(), page, **_AT_ONCE)
     begun.then(
         events.look_on, None, page[:2], concurrency_id="compare", concurrency_limit=MOST_WATCHING, **_QUIET
     ).then(events.end, None, page, **_AT_ONCE)  # fmt: skip
@@ -62,27 +62,20 @@ def _example(key: str) -> Any:
 
 def _offer(tab: gr.Tab, layout: CompareLayout, host: ServiceHost) -> None:
     """Keep the choice of methods and stores that of the loaded model."""
-    waiting = gr.Timer(WAIT)
+    waiting, offered_of = gr.Timer(WAIT), gr.State("")
 
-    def offer(ticked: list[str]) -> list[Any]:
+    def offer(ticked: list[str] | None, before: str) -> list[Any]:
+        """What is there now, with what was ticked `before` if that was of the same model; wait no more."""
         service = host.service
         if service is None:
-            return [gr.skip()] * 2
-        methods = service.methods()
-        offered = lane_choices(methods)
-        kept = [value for value in ticked or [] if value in dict(offered).values()]
-        names = choices(service)[1]["choices"]
-        return [gr.update(choices=offered, value=kept or first_lanes(methods)), gr.update(choices=names)]
+            return [gr.skip()] * 4
+        methods, stores = service.methods(), choices(service)[1]
+        if before == service.model.name:
+            known = [value for _, value in lane_choices(methods)]
+            kept = [value for value in ticked or [] if value in known]
+            return [offered_lanes(methods, kept), gr.update(choices=stores["choices"]), before, gr.skip()]
+        lanes = offered_lanes(methods, first_lanes(methods))
+        return [lanes, stores, service.model.name, gr.Timer(active=False)]
 
-    def offer_first() -> list[Any]:
-        """Once the model is there: the same, with its own first choice; wait no more."""
-        service = host.service
-        if service is None:
-            return [gr.skip()] * 3
-        methods = service.methods()
-        lanes = gr.update(choices=lane_choices(methods), value=first_lanes(methods))
-        return [lanes, choices(service)[1], gr.Timer(active=False)]
-
-    offered = [layout.lanes, layout.store]
-    tab.select(offer, [layout.lanes], offered, **_AT_ONCE)
-    gr.on([waiting.tick], offer_first, None, [*offered, waiting], **_AT_ONCE)
+    offered = [layout.lanes, layout.store, offered_of, waiting]
+    gr.on([tab.select, waiting.tick], offer, [layout.lanes, offered_of], offered, **_AT_ONCE)

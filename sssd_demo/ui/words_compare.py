@@ -12,10 +12,12 @@ COMPARE_WORDS = {
     "compare.prompt": "Question",
     "compare.prompt_hint": "What all methods are asked",
     "compare.lanes": "methods",
-    "compare.lanes_hint": (
+    "compare.lanes_hint": "autoregressive runs in any case",
+    "compare.lanes_hint_draft": (
         "autoregressive runs in any case · speculative drafts with a small model; chain, block, tree and traversal are"
         " the rules by which its guesses are judged"
     ),
+    "compare.lanes_hint_none": "autoregressive runs in any case · this model has no draft model for speculative",
     "compare.s_q": "guesses per forward (s_q)",
     "compare.s_q_hint": "several: a lane for each",
     "compare.k": "guesses in a row (K)",

@@ -56,7 +56,7 @@ def events(host: ServiceHost) -> CompareEvents:
 
 def run(events: CompareEvents, prompt: str = "a cat", page: str = "a", **changes: Any) -> list[Any]:
     """Press Run and look on until it is over; the page's last state."""
-    begun = events.run(prompt, request(page), *asked(**changes))
+    begun = events.compare(prompt, request(page), *asked(**changes))
     assert begun[NOTICE] == ""
     list(events.look_on(request(page)))
     ended = events.end(request(page))
@@ -66,7 +66,7 @@ def run(events: CompareEvents, prompt: str = "a cat", page: str = "a", **changes
 
 def refused(events: CompareEvents, prompt: str | None = "a cat", **changes: Any) -> str:
     """Press Run; the sentence it is refused with. Nothing else of the page may change."""
-    drawn = events.run(prompt, request(), *asked(**changes))
+    drawn = events.compare(prompt, request(), *asked(**changes))
     assert all(isinstance(part, dict) and part.get("__type__") == "update" for part in drawn[:2] + drawn[3:])
     return drawn[NOTICE]
 
@@ -141,7 +141,7 @@ def test_before_the_model_is_there_run_says_so(service: CompareService):
 
 def test_while_one_runs_another_is_refused_and_stop_ends_it(events: CompareEvents, service: CompareService):
     service.delay = 0.05
-    begun = events.run("a cat", request(), *asked())
+    begun = events.compare("a cat", request(), *asked())
     assert [begun[part]["interactive"] for part in (RUN, STOP, SAVE_ALL)] == [False, True, False]
     assert "runs already" in refused(events)
     events.stop(request())
@@ -154,7 +154,7 @@ def test_while_one_runs_another_is_refused_and_stop_ends_it(events: CompareEvent
 def test_results_travel_only_when_there_are_new_ones(events: CompareEvents, service: CompareService, monkeypatch):
     monkeypatch.setattr(compare_events, "SHOW_EVERY", 0.01)
     service.delay = 0.01
-    events.run("a cat", request(), *asked())
+    events.compare("a cat", request(), *asked())
     seen = list(events.look_on(request()))
     with_results = [update for update in seen if update[RESULTS] is None or "rows" in update[RESULTS]]
     assert len(seen) > 10
@@ -163,7 +163,7 @@ def test_results_travel_only_when_there_are_new_ones(events: CompareEvents, serv
 
 def test_a_page_that_is_closed_stops_its_comparison(events: CompareEvents, service: CompareService):
     service.delay = 0.05
-    events.run("a cat", request(), *asked())
+    events.compare("a cat", request(), *asked())
     wait_until(lambda: len(service.asked) == 3)  # both lanes were checked, and the first one warms up
     events.leave(request())
     wait_until(service.answers[-1].closed.is_set)
@@ -176,13 +176,13 @@ def test_visitors_wait_for_each_other_and_too_many_are_refused(
     monkeypatch.setattr(compare_pages.ComparePages.__init__, "__defaults__", (2,))
     events = CompareEvents(StoreAccess(host))
     service.delay = 0.05
-    events.run("a cat", request("a"), *asked())
-    events.run("a cat", request("b"), *asked())
+    events.compare("a cat", request("a"), *asked())
+    events.compare("a cat", request("b"), *asked())
     assert "another visitor's comparison" in next(events.look_on(request("b")))[RACE]["now"]
-    assert "run or wait already" in events.run("a cat", request("c"), *asked())[NOTICE]
+    assert "run or wait already" in events.compare("a cat", request("c"), *asked())[NOTICE]
     events.stop(request("b"))
     assert next(events.look_on(request("b")))[RACE]  # over already: what is on show stays
-    events.run("a cat", request("c"), *asked())  # b's place is free
+    events.compare("a cat", request("c"), *asked())  # b's place is free
     for page in "abc":
         events.leave(request(page))
 
@@ -305,6 +305,6 @@ def test_nothing_is_replayed_over_a_comparison_that_runs(
     saved = tmp_path / "saved.zip"
     saved.write_bytes(base64.b64decode(events.save_all(request())[0]))
     service.delay = 0.05
-    events.run("a cat", request(), *asked())
+    events.compare("a cat", request(), *asked())
     assert "runs already" in events.load(str(saved), request())[NOTICE]
     events.leave(request())
