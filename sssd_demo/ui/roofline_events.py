@@ -65,11 +65,11 @@ class RooflineEvents:
         """[notice, machine, Measure, Stop]"""
         return self._begin(request, "measure")
 
-    def run(self, batch: float, methods: Sequence[str] | None, request: gr.Request) -> Drawn:
+    def run(self, batch: Any, methods: Any, request: gr.Request) -> Drawn:
         """[notice, run, Run, sweep, Stop]"""
-        return self._begin(request, "run", [int(batch)], methods)
+        return self._begin(request, "run", [_wanted(batch, Wanted().context).batch], methods)
 
-    def sweep(self, methods: Sequence[str] | None, request: gr.Request) -> Drawn:
+    def sweep(self, methods: Any, request: gr.Request) -> Drawn:
         service = self._host.service
         capacity = service.engine.capacity if service else 0
         return self._begin(request, "run", [batch for batch in SWEEP if batch <= capacity], methods)
@@ -106,7 +106,7 @@ class RooflineEvents:
         request: gr.Request,
         kind: str,
         batches: Sequence[int] = (),
-        methods: Sequence[str] | None = None,
+        methods: Any = None,
     ) -> Drawn:
         page, run = page_of(request), kind == "run"
         try:
@@ -153,7 +153,7 @@ def _wanted(batch: Any, context: Any, hardware: Any = HERE, model: Any = "", bit
     default = Wanted()
     try:
         batch, context = int(batch), int(context)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         batch, context = default.batch, default.context
     return Wanted(
         batch=max(1, min(MOST_BATCH, batch)),
@@ -164,12 +164,12 @@ def _wanted(batch: Any, context: Any, hardware: Any = HERE, model: Any = "", bit
     )
 
 
-def _methods(service: Service, methods: Sequence[str] | None) -> list[str]:
-    known = offered(service)
-    for method in methods or ():
+def _methods(service: Service, methods: Any) -> list[str]:
+    known, asked = offered(service), methods if isinstance(methods, list) else []
+    for method in asked:
         if method not in known:
             raise UserError(WORDS["roof.run.no_method"].format(method=method, known=", ".join(known)))
-    return list(methods or ())
+    return list(dict.fromkeys(asked))
 
 
 def _check_batches(service: Service, batches: Sequence[int]) -> None:

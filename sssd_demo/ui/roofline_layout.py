@@ -81,25 +81,26 @@ def _plan() -> tuple[Any, ...]:
                 1, MOST_BATCH, wanted.batch, step=1, label=WORDS["roof.plan.batch"], scale=4, min_width=260,
                 elem_id="roof-batch",
             )  # fmt: skip
-            live = gr.Checkbox(False, label=WORDS["roof.plan.live"], scale=2, min_width=170, elem_id="roof-live")
+            live = gr.Checkbox(False, label=WORDS["roof.plan.live"], scale=1, min_width=190, elem_id="roof-live")
+        with gr.Row(elem_classes="roof-controls"):
             context = gr.Dropdown(
                 [(f"{tokens:,}", str(tokens)) for tokens in CONTEXTS], value=str(wanted.context),
-                label=WORDS["roof.plan.context"], scale=1, min_width=110, elem_id="roof-context",
+                label=WORDS["roof.plan.context"], scale=1, min_width=140, elem_id="roof-context",
             )  # fmt: skip
             hardware = gr.Dropdown(
                 [
                     (WORDS["roof.plan.here"], HERE),
                     *((WORDS["roof.plan.elsewhere"].format(name=device.name), device.name) for device in DEVICES),
                 ],
-                value=HERE, label=WORDS["roof.plan.hardware"], scale=2, min_width=150, elem_id="roof-hardware",
+                value=HERE, label=WORDS["roof.plan.hardware"], scale=1, min_width=140, elem_id="roof-hardware",
             )  # fmt: skip
             model = gr.Dropdown(
                 [(WORDS["roof.plan.this_model"], THIS_MODEL), *((name, name) for name in MODELS)],
-                value=THIS_MODEL, label=WORDS["roof.plan.model"], scale=1, min_width=110, elem_id="roof-model",
+                value=THIS_MODEL, label=WORDS["roof.plan.model"], scale=1, min_width=140, elem_id="roof-model",
             )  # fmt: skip
             bits = gr.Dropdown(
                 [(WORDS["roof.plan.as_here"], AS_HERE), *((name, name) for name in BYTES_PER_WEIGHT)],
-                value=AS_HERE, label=WORDS["roof.plan.bits"], scale=1, min_width=110, elem_id="roof-bits",
+                value=AS_HERE, label=WORDS["roof.plan.bits"], scale=1, min_width=140, elem_id="roof-bits",
             )  # fmt: skip
         view = roofline_view({"charts": [], "notes": []}, elem_id="roof-chosen")
     return batch, live, context, hardware, model, bits, view

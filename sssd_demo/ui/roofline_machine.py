@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from sssd_demo.profile_file import measured_at
 from sssd_demo.roofline import CONTEXTS, forward_time, knee_tokens
+from sssd_demo.ui.busy import MUCH_LONGER
 from sssd_demo.ui.roofline_board import Board
 from sssd_demo.ui.roofline_job import JobState
 from sssd_demo.ui.words import WORDS
@@ -21,7 +21,7 @@ def machine_value(board: Board | None, job: JobState | None = None) -> dict[str,
         "phase": "running" if running else "idle",
         "said": job.said if job is not None and job.kind == "measure" else "",
         "facts": _facts(board),
-        "notes": [_known(board), *([] if board.shape else [WORDS["roof.machine.experts"]])],
+        "notes": [note for note in (f"{_known(board)} {_when(board)}", _busy(board), _experts(board)) if note],
     }
     return value | ({"share": round(job.share, 3)} if job is not None and running else {})
 
@@ -33,6 +33,26 @@ def _known(board: Board) -> str:
     if board.quick:
         return WORDS["roof.machine.quick"]
     return WORDS["roof.machine.whole"].format(batch=max(batch for batch, _, _ in sizes), n=len(sizes))
+
+
+def _when(board: Board) -> str:
+    when = measured_at(board.service.profile_key()) if board.profile.forward_seconds else None
+    return WORDS["roof.when"].format(when=f"{when:%Y-%m-%d %H:%M}") if when else ""
+
+
+def _busy(board: Board) -> str:
+    """That the measurement was disturbed, if plain decoding was much faster when that was measured."""
+    baseline = board.service.baseline()
+    if baseline is None or not board.profile.forward_seconds:
+        return ""
+    usual, one = 1000 / baseline.tokens_per_second, 1000 * forward_time(board.profile, 1, 1, CONTEXTS[0])
+    if one <= MUCH_LONGER * usual:
+        return ""
+    return WORDS["roof.machine.busy"].format(ms=one, usual=usual, when=f"{baseline.measured_at:%H:%M}")
+
+
+def _experts(board: Board) -> str:
+    return "" if board.shape else WORDS["roof.machine.experts"]
 
 
 def _facts(board: Board) -> list[list[str]]:
@@ -48,11 +68,4 @@ def _facts(board: Board) -> list[list[str]]:
         ]
     if profile.forward_seconds:
         facts.append([f"{1000 * forward_time(profile, 1, 1, CONTEXTS[0]):.1f}", WORDS["roof.fact.one"]])
-        when = measured_at(board.service.profile_key())
-        if when is not None:
-            facts.append([_moment(when), WORDS["roof.fact.when"]])
     return facts
-
-
-def _moment(when: datetime) -> str:
-    return f"{when:%Y-%m-%d %H:%M}"

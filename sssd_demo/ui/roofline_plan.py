@@ -78,13 +78,14 @@ class Plans:
             rule: board.plan(PLAIN if rule == OFF else DRAFTING, wanted.batch, wanted.context, rule, machine.there)
             for rule in (OFF, *RULES)
         }
+        lengths = _lengths(machine, wanted, plans)
         return {
             "now": _now(board, now) if live else "",
-            "said": _said(machine, wanted, plans),
-            "table": _table(board, machine, wanted, plans),
+            "said": _said(wanted, plans, lengths),
+            "table": _table(board, machine, wanted, plans, lengths),
             "charts": [
-                _roof(board, machine, wanted, plans).value(),
-                _times(board, machine, wanted, plans).value(),
+                _roof(board, machine, wanted, lengths).value(),
+                _times(board, machine, wanted, lengths).value(),
             ],
             "notes": [note for note in (_computed_note(machine, wanted), _yield_note(board)) if note],
         }
@@ -108,10 +109,14 @@ class Plans:
         return _Machine(self._computed[key], shape.bytes_per_weight, shape, device)
 
 
-def chosen(plans: dict[Length, Plan | None], rule: Length) -> int | None:
-    """The length that a rule settles on, to the nearest whole number."""
-    plan = plans[rule]
-    return None if plan is None else max(1, round(plan.played.s_q))
+def _lengths(machine: _Machine, wanted: Wanted, plans: dict[Length, Plan | None]) -> dict[Length, int]:
+    """The length that each rule settles on; of the one that chooses anew in every round, the nearest to its average."""
+    found: dict[Length, int] = {OFF: 1}
+    if machine.profile.knee is not None:
+        found["roofline"] = roofline_s_q(machine.profile, wanted.batch, machine.bytes_per_weight)
+    found["knee"] = knee_s_q(machine.profile, wanted.batch, wanted.context)
+    best = plans["auto"]
+    return found if best is None else found | {"auto": round(best.played.s_q)}
 
 
 def _now(board: Board, now: Live | None) -> str:
@@ -126,7 +131,7 @@ def _now(board: Board, now: Live | None) -> str:
     )
 
 
-def _said(machine: _Machine, wanted: Wanted, plans: dict[Length, Plan | None]) -> str:
+def _said(wanted: Wanted, plans: dict[Length, Plan | None], lengths: dict[Length, int]) -> str:
     plain, best, batch = plans[OFF], plans["auto"], sequences(wanted.batch)
     if plain is None:
         return WORDS["roof.plan.nothing"]
@@ -141,9 +146,9 @@ def _said(machine: _Machine, wanted: Wanted, plans: dict[Length, Plan | None]) -
         ratio=ratio,
     )
     rule = plans["roofline"]
-    if rule is None or machine.profile.knee is None:
+    if rule is None:
         return said
-    length = roofline_s_q(machine.profile, wanted.batch, machine.bytes_per_weight)
+    length = lengths["roofline"]
     if abs(length - best.played.s_q) < 0.5:
         return said + WORDS["roof.plan.against.same"]
     if length == 1:
@@ -157,17 +162,19 @@ def _length(plan: Plan) -> str:
     return f"{plan.played.lowest}" if whole else f"{plan.played.s_q:.1f}"
 
 
-def _table(board: Board, machine: _Machine, wanted: Wanted, plans: dict[Length, Plan | None]) -> dict[str, list[Any]]:
+def _table(
+    board: Board, machine: _Machine, wanted: Wanted, plans: dict[Length, Plan | None], lengths: dict[Length, int]
+) -> dict[str, list[Any]]:
     columns = ("rule", "s_q", "forward", "tokens", "all", "ratio", "why")
     plain = plans[OFF]
     rows = []
     for rule, plan in plans.items():
         row = [f"{WORDS[f'roof.rule.letter.{_NAMES[rule]}']} · {WORDS[f'roof.rule.{_NAMES[rule]}']}"]
+        row.append(_length(plan) if rule == "auto" and plan else str(lengths.get(rule, "–")))
         if plan is None or plain is None:
-            row += [_unplanned_length(machine, wanted, rule), *["–"] * 4]
+            row += ["–"] * 4
         else:
             row += [
-                _length(plan),
                 WORDS["roof.value.ms"].format(ms=1000 * plan.played.seconds),
                 WORDS["roof.value.tokens"].format(tokens=plan.played.tokens),
                 WORDS["roof.value.speed"].format(speed=plan.tokens_per_second),
@@ -175,12 +182,6 @@ def _table(board: Board, machine: _Machine, wanted: Wanted, plans: dict[Length, 
             ]
         rows.append([*row, _why(board, machine, wanted, rule, plan)])
     return {"head": [WORDS[f"roof.column.{name}"] for name in columns], "rows": rows}
-
-
-def _unplanned_length(machine: _Machine, wanted: Wanted, rule: Length) -> str:
-    if rule == "roofline" and machine.profile.knee is not None:
-        return str(roofline_s_q(machine.profile, wanted.batch, machine.bytes_per_weight))
-    return str(knee_s_q(machine.profile, wanted.batch, wanted.context)) if rule == "knee" else "–"
 
 
 def _why(board: Board, machine: _Machine, wanted: Wanted, rule: Length, plan: Plan | None) -> str:
@@ -233,7 +234,7 @@ def _computed_note(machine: _Machine, wanted: Wanted) -> str:
 # ---- the roof ----
 
 
-def _roof(board: Board, machine: _Machine, wanted: Wanted, plans: dict[Length, Plan | None]) -> Chart:
+def _roof(board: Board, machine: _Machine, wanted: Wanted, lengths: dict[Length, int]) -> Chart:
     shape, profile = machine.shape, machine.profile
     x = Axis(WORDS["roof.chart.roof_x"], "log")
     y = Axis(WORDS["roof.chart.roof_y"], "log")
@@ -259,8 +260,8 @@ def _roof(board: Board, machine: _Machine, wanted: Wanted, plans: dict[Length, P
             WORDS[f"roof.chart.path{there}"].format(batch=batch, most=MAX_AUTO_S_Q),
         )
     )
-    series.append(_choices(plans, lambda s_q: _place(at(s_q)), named=True))
-    point = at(_shown_length(plans))
+    series.append(_choices(lengths, lambda s_q: _place(at(s_q))))
+    point = at(_shown_length(lengths))
     peaks = [each.flops for each in (profile, board.profile) if each.flops]
     floor, ceiling = bounds([*(one.operations_per_second for one in path), *peaks], 1.5)
     return Chart(
@@ -268,7 +269,7 @@ def _roof(board: Board, machine: _Machine, wanted: Wanted, plans: dict[Length, P
         Axis(x.label, "log", low, high),
         Axis(y.label, "log", floor / 1e9, ceiling / 1e9),
         series,
-        said=_roof_said(machine, wanted, _shown_length(plans), point),
+        said=_roof_said(machine, wanted, _shown_length(lengths), point),
         levels=[Level(WORDS["roof.chart.knee"].format(knee=profile.knee), x=profile.knee)],
     )
 
@@ -288,21 +289,19 @@ def _place(point: OperatingPoint) -> Point:
     return point.intensity, point.operations_per_second / 1e9
 
 
-def _shown_length(plans: dict[Length, Plan | None]) -> int:
-    return next((length for rule in ("auto", "knee", OFF) if (length := chosen(plans, rule))), 1)
+def _shown_length(lengths: dict[Length, int]) -> int:
+    return lengths.get("auto", lengths["knee"])
 
 
-def _choices(plans: dict[Length, Plan | None], place: Callable[[int], Point], *, named: bool = False) -> Series:
+def _choices(lengths: dict[Length, int], place: Callable[[int], Point]) -> Series:
     """The lengths that are chosen as dots, those of several rules with all their letters."""
     letters: dict[int, str] = {}
-    for rule in plans:
-        length = chosen(plans, rule)
-        if length is not None:
-            letters[length] = " ".join(filter(None, [letters.get(length), WORDS[f"roof.rule.letter.{_NAMES[rule]}"]]))
+    for rule, length in lengths.items():
+        letters[length] = " ".join(filter(None, [letters.get(length), WORDS[f"roof.rule.letter.{_NAMES[rule]}"]]))
     return Series(
         [place(length) for length in letters],
         "chosen",
-        WORDS["roof.chart.choices"] if named else "",
+        WORDS["roof.chart.choices"],
         shape="diamond",
         line=False,
         labels=list(letters.values()),
@@ -313,7 +312,7 @@ def _roof_said(machine: _Machine, wanted: Wanted, s_q: int, point: OperatingPoin
     profile = machine.profile
     assert profile.knee is not None
     said = WORDS["roof.said.memory" if point.intensity < profile.knee else "roof.said.arithmetic"].format(
-        s_q=s_q, batch=sequences(wanted.batch), intensity=point.intensity, knee=profile.knee
+        s_q=_tokens(s_q), batch=sequences(wanted.batch), intensity=point.intensity, knee=profile.knee
     )
     if machine.device:
         return said + WORDS["roof.said.computed"]
@@ -323,10 +322,14 @@ def _roof_said(machine: _Machine, wanted: Wanted, s_q: int, point: OperatingPoin
     )
 
 
+def _tokens(count: int) -> str:
+    return WORDS["roof.token"] if count == 1 else WORDS["roof.tokens"].format(n=count)
+
+
 # ---- T ----
 
 
-def _times(board: Board, machine: _Machine, wanted: Wanted, plans: dict[Length, Plan | None]) -> Chart:
+def _times(board: Board, machine: _Machine, wanted: Wanted, lengths: dict[Length, int]) -> Chart:
     profile = machine.profile
 
     def ms(batch: int, s_q: float) -> float:
@@ -353,9 +356,9 @@ def _times(board: Board, machine: _Machine, wanted: Wanted, plans: dict[Length, 
             end=WORDS["roof.chart.batch"].format(batch=wanted.batch),
         )
     )
-    series.append(_choices(plans, lambda s_q: (s_q, ms(wanted.batch, s_q)), named=True))
+    series.append(_choices(lengths, lambda s_q: (s_q, ms(wanted.batch, s_q))))
     one, knee = ms(wanted.batch, 1), knee_s_q(profile, wanted.batch, wanted.context)
-    longer = max(2, _shown_length(plans), knee)
+    longer = max(2, _shown_length(lengths), knee)
     said = WORDS["roof.said.time" if knee > 1 else "roof.said.time_free"].format(
         batch=batch,
         one=one,

@@ -36,8 +36,11 @@ def plan_sentence(measured: Measured) -> str:
     if plan is None:
         return WORDS["roof.run.no_plan"]
     off = plan.tokens_per_second / result.tokens_per_second - 1
+    side = "none" if abs(off) < 0.005 else "high" if off > 0 else "low"
     agrees = abs(result.tokens_per_second / plan.tokens_per_second - 1) <= HOLDS
-    told = WORDS["roof.run.agrees" if agrees else "roof.run.disagrees"].format(planned=plan.tokens_per_second, off=off)
+    told = WORDS["roof.run.agrees" if agrees else "roof.run.disagrees"].format(
+        planned=plan.tokens_per_second, off=WORDS[f"roof.run.off.{side}"].format(share=abs(off))
+    )
     return told if agrees else told + _because(measured)
 
 
@@ -56,11 +59,14 @@ def _because(measured: Measured) -> str:
     )
     if result.under_load:
         return told + WORDS["roof.run.because.load"]
+    beside = (result.draft_ms + result.beside_ms) / 1000 - plan.draft_seconds
+    if by_time > 0 and beside > (took - plan.round_seconds) / 2:
+        return told + WORDS["roof.run.because.drafting"].format(ms=result.draft_ms + result.beside_ms)
     if measured.quick:
         return told + WORDS["roof.run.because.quick"]
     if result.context > LONGER_TEXTS * plan.context:
         return told + WORDS["roof.run.because.context"]
-    return told + WORDS["roof.run.because.busy"]
+    return told + WORDS["roof.run.because.busy" if by_time > 0 else "roof.run.because.quiet"]
 
 
 def gains_sentence(board: Board, method: str) -> str:

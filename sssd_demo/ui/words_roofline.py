@@ -31,6 +31,10 @@ ROOFLINE_WORDS = {
         " second, a buffer larger than any cache the bytes a second. Their ratio is the **knee**: so many operations"
         " for every byte must be done before arithmetic is what takes the time."
     ),
+    "roof.machine.busy": (
+        "While it was measured, the machine was busy with something else: one token took {ms:.0f} ms, but {usual:.0f}"
+        " ms when plain decoding was measured ({when}). Measure again when it is quiet."
+    ),
     "roof.machine.experts": (
         "This model is a mixture of experts: how many weights a forward reads depends on the text, so it has no place"
         " in the picture of the roof; measured times hold all the same."
@@ -40,7 +44,7 @@ ROOFLINE_WORDS = {
     "roof.fact.knee": "operations a byte at the knee",
     "roof.fact.tokens": "tokens in a forward at the knee, by the weights alone",
     "roof.fact.one": "ms, one forward of one token",
-    "roof.fact.when": "measured (UTC)",
+    "roof.when": "Measured {when} UTC.",
     "roof.measuring": "Measuring: {batch} × {length} tokens after {context} others. Answers of visitors go first.",
     "roof.measured": "Measured and kept for later starts; every choice below rests on it now, in the chat too.",
     "roof.measure_stopped": "Stopped; what was known before stays in use.",
@@ -54,14 +58,14 @@ ROOFLINE_WORDS = {
         " behind it), is chosen anew at once."
     ),
     "roof.plan.batch": "sequences that share a forward (batch size b)",
-    "roof.plan.live": "live: as many as visitors run now",
-    "roof.plan.context": "text so far (tokens)",
+    "roof.plan.live": "live: what visitors run now",
+    "roof.plan.context": "tokens written so far",
     "roof.plan.hardware": "machine",
     "roof.plan.here": "this one (measured)",
     "roof.plan.elsewhere": "{name} (computed)",
-    "roof.plan.model": "model there",
+    "roof.plan.model": "model on it",
     "roof.plan.this_model": "this model",
-    "roof.plan.bits": "bits a weight there",
+    "roof.plan.bits": "bits a weight",
     "roof.plan.as_here": "as here",
     "roof.rule.off": "plain decoding",
     "roof.rule.roofline": "roofline: knee ÷ b",
@@ -81,7 +85,7 @@ ROOFLINE_WORDS = {
     "roof.why.off": "one token of each sequence, no guesses",
     "roof.why.roofline": "{knee:.1f} tokens at the knee ÷ {batch} = {share:.1f}; at least 1, at most {most}",
     "roof.why.roofline_none": "needs the peaks, which were not measured",
-    "roof.why.knee": "the most that may take {ride:.0%} of the time of one token each",
+    "roof.why.knee": "the most that take no longer than {ride:g} times one token each",
     "roof.why.auto": "the most tokens a second; chosen anew every round ({low} to {high} here)",
     "roof.why.auto_assumed": "the most tokens a second, if the assumption below holds",
     "roof.why.auto_none": "needs to know how many guesses are right: press Run once",
@@ -123,6 +127,8 @@ ROOFLINE_WORDS = {
     "roof.plan.does_not_fit": " It would not fit into the {memory:.0f} GB of one of them ({needs:.0f} GB are needed).",
     "roof.sequences": "{n} sequences",
     "roof.sequence": "1 sequence",
+    "roof.tokens": "{n} tokens",
+    "roof.token": "1 token",
     # what visitors are doing now
     "roof.live.idle": "Live: nobody is being answered now; the last choice of the slider holds.",
     "roof.live.now": "Live: {sequences} being answered now, in the last forward together: {batch}.",
@@ -148,11 +154,11 @@ ROOFLINE_WORDS = {
     "roof.chart.limit": "20 % longer than one token each",
     "roof.chart.none": "Nothing was measured yet.",
     "roof.said.memory": (
-        "With {s_q} tokens of {batch} a forward does {intensity:.1f} operations for every byte it reads. The knee is"
+        "With {s_q} of {batch} a forward does {intensity:.1f} operations for every byte it reads. The knee is"
         " at {knee:.1f}, so reading is what takes the time, and more tokens are nearly free."
     ),
     "roof.said.arithmetic": (
-        "With {s_q} tokens of {batch} a forward does {intensity:.1f} operations for every byte it reads. That is"
+        "With {s_q} of {batch} a forward does {intensity:.1f} operations for every byte it reads. That is"
         " beyond the knee ({knee:.1f}): arithmetic takes the time, and every further token costs."
     ),
     "roof.said.below": (
@@ -162,12 +168,12 @@ ROOFLINE_WORDS = {
     "roof.said.computed": " Computed from the vendor's figures; every point stands on the roof.",
     "roof.said.computed_time": " Computed from the vendor's figures.",
     "roof.said.time": (
-        "At {batch} a forward of one token each takes {one:.1f} ms, of {longer} {more:.1f} ms ({ratio:.2f}×); up to"
-        " {knee} tokens take at most 20 % longer."
+        "At {batch} a forward of one token each takes {one:.1f} ms, of {longer} tokens {more:.1f} ms ({ratio:.2f}×);"
+        " up to {knee} tokens take at most 20 % longer."
     ),
     "roof.said.time_free": (
-        "At {batch} a forward of one token each takes {one:.1f} ms, of {longer} {more:.1f} ms ({ratio:.2f}×): not even"
-        " a second token takes less than 20 % longer."
+        "At {batch} a forward of one token each takes {one:.1f} ms, of {longer} tokens {more:.1f} ms ({ratio:.2f}×):"
+        " not even a second token takes less than 20 % longer."
     ),
     "roof.said.time_guess": " Only one sequence was timed: this is one sequence of as many tokens.",
     # the run
@@ -217,14 +223,19 @@ ROOFLINE_WORDS = {
         "At {batch} this machine writes {speed:,.0f} tokens a second with {method} and {plain:,.0f} plainly: guessing"
         " neither gains nor loses, {ratio:.2f}×."
     ),
-    "roof.run.agrees": " Planned were {planned:,.0f}; the plan is {off:+.0%} off, so it holds.",
-    "roof.run.disagrees": " Planned were {planned:,.0f}; the plan is {off:+.0%} off.",
+    "roof.run.agrees": " Planned were {planned:,.0f}, {off}: the plan holds.",
+    "roof.run.disagrees": " Planned were {planned:,.0f}, {off}.",
+    "roof.run.off.high": "{share:.0%} too many",
+    "roof.run.off.low": "{share:.0%} too few",
+    "roof.run.off.none": "as many",
     "roof.run.because.slow": " The reason: a round took {took:.1f} ms, not {planned:.1f}.",
     "roof.run.because.fast": " The reason: a round took only {took:.1f} ms, not {planned:.1f}.",
     "roof.run.because.load": " Others were answered in the same forwards (under load).",
+    "roof.run.because.drafting": " Most of that was drafting and learning from it ({ms:.1f} ms), not the forward.",
     "roof.run.because.quick": " Batches of this size had not been timed: measure this machine and run again.",
     "roof.run.because.context": " The texts were longer than the plan took them to be.",
-    "roof.run.because.busy": " The machine is busier, or less busy, than when its forwards were timed.",
+    "roof.run.because.busy": " The machine is busier than when its forwards were timed.",
+    "roof.run.because.quiet": " The machine is less busy than when its forwards were timed.",
     "roof.run.because.fewer": (
         " The reason: fewer guesses were right, {tokens:.2f} tokens a forward of each instead of {planned:.2f}. The"
         " plan rests on a sample of answers, and texts differ."
