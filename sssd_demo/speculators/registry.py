@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sssd_demo.speculators.autoregressive import Autoregressive
 from sssd_demo.speculators.draft_length import VerifySeconds
 from sssd_demo.speculators.draft_model import DraftModel
+from sssd_demo.speculators.lookahead import Lookahead
 from sssd_demo.speculators.prompt_lookup import PromptLookup
 from sssd_demo.speculators.protocol import Speculator
 from sssd_demo.speculators.rest import Rest
@@ -15,7 +16,7 @@ from sssd_demo.speculators.sssd import Sssd
 from sssd_demo.sssd.constants import FAITHFUL
 from sssd_demo.sssd.drafter import Store
 
-METHODS = ("autoregressive", "sssd", "sssd-faithful", "prompt-lookup", "rest", "speculative")
+METHODS = ("autoregressive", "sssd", "sssd-faithful", "prompt-lookup", "rest", "lookahead", "speculative")
 WITH_DRAFT_MODEL = ("speculative",)
 
 
@@ -32,6 +33,7 @@ def make_speculators(
         "sssd-faithful": Sssd(open_store, FAITHFUL),
         "prompt-lookup": PromptLookup(),
         "rest": Rest(open_store),
+        "lookahead": Lookahead(verify_seconds),
     }
     if draft is not None:
         methods["speculative"] = Speculative(draft, verify_seconds)
