@@ -16,6 +16,7 @@ from sssd_demo.trace_file import save
 
 LINE_START = b'{"question_id": '
 PROB_DIGITS = 4
+LONGEST_NAME = 200  # characters; file systems take 255, with what is added to it
 
 
 class Recording(Protocol):
@@ -61,7 +62,15 @@ class FolderRecording:
         save(trace, self._file(question))
 
     def _file(self, question: Question) -> Path:
-        return self._folder / f"{quote(question.id, safe='')}.json"  # ids are free text, file names are not
+        # Ids are free text, names of files are not; one that begins with a dot would be hidden.
+        name = quote(question.id, safe="", errors="surrogatepass") or "%"
+        if name.startswith("."):
+            name = f"%2E{name[1:]}"
+        if len(name) > LONGEST_NAME:
+            raise UserError(
+                f"The id of question {question.id[:40]}… is too long to name a file; please record to a .jsonl file."
+            )
+        return self._folder / f"{name}.json"
 
 
 class LinesRecording:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib
+import io
 import json
 import logging
 import os
@@ -24,6 +25,7 @@ from typing import Any, NoReturn
 
 from sssd_demo.errors import UserError
 
+PROGRAM = "python -m sssd_demo"
 COMMANDS = {
     "generate": "write one answer and say how it came about",
     "bench": "measure methods side by side on a file of questions",
@@ -58,6 +60,8 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str]) -> int:
     """Run one command with its arguments `argv` and return its exit code."""
     verbose = "--verbose" in argv
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what its encoding has not is no reason to fail
     logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.INFO if verbose else logging.WARNING)
     try:
         args = _parse(argv)
@@ -86,7 +90,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = Parser(
-        prog="python -m sssd_demo",
+        prog=PROGRAM,
         description="Lossless speculative decoding on a real model.",
         epilog="commands:\n" + "\n".join(f"  {name:<10} {what}" for name, what in COMMANDS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -94,7 +98,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     )
     name = next((word for word in argv if not word.startswith("-")), None)
     if name in COMMANDS:
-        subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", help=argparse.SUPPRESS)
+        subparsers = parser.add_subparsers(prog=PROGRAM, dest="command", metavar="COMMAND", help=argparse.SUPPRESS)
         # Importing a command may load much; the others are left alone.
         importlib.import_module(f"sssd_demo.cli.{name}").add_parser(subparsers)
     elif name is not None:
@@ -103,7 +107,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     if name is None:
         raise UserError(f"Please name a command: {', '.join(COMMANDS)}.")
     if args.run is None:
-        raise UserError(f"{name} needs to know what to do (try: python -m sssd_demo {name} --help)")
+        raise UserError(f"{name} needs to know what to do (try: {PROGRAM} {name} --help)")
     return args
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sssd_demo.cli.kept_figures import check_place, keep
 from sssd_demo.cli.options import positive, s_q_list
 from sssd_demo.errors import UserError
 
@@ -45,18 +45,22 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.experiments.held_out import check_held_out
     from sssd_demo.sssd.calibration import Calibration, Material
     from sssd_demo.sssd.constants import DEFAULT, FAITHFUL
+    from sssd_demo.sssd.recorded_answers import read_recorded_answers
     from sssd_demo.stores import Stores
 
-    if args.out and (args.out.is_dir() or not args.out.parent.is_dir()):
-        raise UserError(f"Cannot write {args.out}: it must be a file in a folder that is there.")
+    if args.out:
+        check_place(args.out, (args.search, args.check, args.report, args.other_model))
     store = Stores.usual().open(args.store)
     files = {"searched": args.search, "checked": args.check} | ({"report": args.report} if args.report else {})
-    sets = {name: Material(_answers(path, args.limit, store.fingerprint), store) for name, path in files.items()}
+    sets = {}
+    for name, path in files.items():
+        recorded = read_recorded_answers(path, store.id_limit, fingerprint=store.fingerprint)
+        sets[name] = Material(_long_enough(recorded, path)[: args.limit], store)
     for name, material in sets.items():
         check_held_out(material.answers, store, args.store, f" of the set {name}")
     _check_apart(sets)
     if args.other_model:
-        sets["other_model"] = _split(_answers(args.other_model, None))
+        sets["other_model"] = _split(_long_enough(read_recorded_answers(args.other_model), args.other_model))
     calibration = Calibration(sets["searched"], sets["checked"], args.s_q, time.perf_counter, _tell)
     alone = list(calibration.each_alone())
     chosen, tries = calibration.search()
@@ -77,10 +81,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         },
     }
     if args.out:
-        try:
-            args.out.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise UserError(f"Cannot write {args.out}: {error.strerror}.") from error
+        keep(args.out, result)
     return result
 
 
@@ -106,16 +107,14 @@ def show(result: dict[str, Any]) -> str:
     return "\n".join(lines[1:])
 
 
-def _answers(path: Path, limit: int | None, fingerprint: str | None = None) -> list[RecordedAnswer]:
-    from sssd_demo.sssd.recorded_answers import read_recorded_answers
+def _long_enough(recorded: list[RecordedAnswer], path: Path) -> list[RecordedAnswer]:
+    """Those that can be drafted, in strides."""
     from sssd_demo.sssd.replay import SHORTEST_ANSWER
 
-    recorded = read_recorded_answers(path, fingerprint=fingerprint)
     answers = [answer for answer in recorded if len(answer.output) >= SHORTEST_ANSWER]
     if not answers:
         raise UserError(f"No answer in {path} has {SHORTEST_ANSWER} tokens or more.")
-    spread = [answer for start in range(SPREAD_EVERY) for answer in answers[start::SPREAD_EVERY]]
-    return spread[:limit]
+    return [answer for start in range(SPREAD_EVERY) for answer in answers[start::SPREAD_EVERY]]
 
 
 def _split(answers: Sequence[RecordedAnswer]) -> Material:

@@ -1,10 +1,12 @@
-"""Where an experiment's figures are kept, and with which command they can be found again."""
+"""Where measured figures are kept, and with which command an experiment's can be found again."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,13 +21,32 @@ _FILES = ("answers", "held_out", "own", "other")
 _OPTIONS = ("store", "s_q", "setting", "preset", "model", "dtype")
 
 
-def check_target(args: argparse.Namespace) -> None:
-    """Refuses, before any work, a place where the result cannot be kept."""
-    folder = (args.out or FOLDER / "x").parent
+def check_place(place: Path, read: Iterable[Path | None]) -> None:
+    """Refuses, before any work, a place where a result cannot be kept, or one of the files that are `read`."""
+    folder = place.parent
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder} to keep the result in; please name a file with --out.")
-    if args.out and args.out.is_dir():
-        raise UserError(f"{args.out} is a folder; please name a file with --out.")
+    if place.is_dir():
+        raise UserError(f"{place} is a folder; please name a file with --out.")
+    if not os.access(folder, os.W_OK):
+        raise UserError(f"The folder {folder} cannot be written to; please name a file elsewhere with --out.")
+    if place.exists() and any(file.exists() and file.samefile(place) for file in read if file):
+        raise UserError(f"{place} is read, so the result cannot be kept there; please name another file with --out.")
+
+
+def keep(place: Path, data: dict[str, Any]) -> None:
+    """Write `data` to `place` as JSON. Raises `UserError` if that cannot be done; what was there before stays then."""
+    from sssd_demo.whole_file import write_whole
+
+    try:
+        write_whole(place, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise UserError(f"Cannot write {place}: {error.strerror or error}.") from error
+
+
+def check_target(args: argparse.Namespace) -> None:
+    """`check_place` of the figures that an experiment is to find."""
+    check_place(_place(args), (getattr(args, name, None) for name in _FILES))
 
 
 def kept(
@@ -37,20 +58,20 @@ def kept(
     """
     from sssd_demo.cpu_name import cpu_name
     from sssd_demo.experiments.figure import Origin
-    from sssd_demo.whole_file import write_whole
 
     origin = Origin(device or cpu_name(), model or args.preset, datetime.now(UTC).date().isoformat(), _command(args))
-    first = args.out or FOLDER / f"experiment_{args.experiment}.json"
+    first = _place(args)
     data, written = [], []
     for figure in figures:
         path = first.with_name(f"{first.stem}{figure.experiment.removeprefix(args.experiment)}{first.suffix}")
         data.append(figure.as_data(origin))
-        try:
-            write_whole(path, json.dumps(data[-1], indent=1, ensure_ascii=False) + "\n")
-        except OSError as error:
-            raise UserError(f"Cannot write {path}: {error.strerror or error}.") from error
+        keep(path, data[-1])
         written.append(str(path))
     return {"written": written, "figures": data}
+
+
+def _place(args: argparse.Namespace) -> Path:
+    return args.out or FOLDER / f"experiment_{args.experiment}.json"
 
 
 def _command(args: argparse.Namespace) -> str:

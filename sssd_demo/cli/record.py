@@ -26,7 +26,7 @@ def add_parser(subparsers: Any) -> None:
     """Declare the command."""
     parser = subparsers.add_parser("record", help="answer a file of questions and keep the traces")
     parser.add_argument("--questions", required=True, metavar="FILE", help="lines of question_id, category, turns")
-    parser.add_argument("--out", required=True, type=Path, metavar="PATH", help="a folder, or a file named .jsonl")
+    parser.add_argument("--out", required=True, type=_place, metavar="PATH", help="a folder, or a file named .jsonl")
     parser.add_argument("--method", metavar="M", default=argparse.SUPPRESS, help="how to draft (default: sssd)")
     parser.add_argument(
         "--s-q", type=s_q, metavar="auto|knee|roofline|N", default=argparse.SUPPRESS, help="tokens per round"
@@ -38,6 +38,12 @@ def add_parser(subparsers: Any) -> None:
     add_model_options(parser)
     add_answer_options(parser)
     parser.set_defaults(run=run, show=show)
+
+
+def _place(text: str) -> Path:
+    if not text:  # which would mean the folder that one happens to be in
+        raise argparse.ArgumentTypeError("must name a folder, or a file named .jsonl")
+    return Path(text)
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:

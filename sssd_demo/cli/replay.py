@@ -35,9 +35,11 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
     if args.setting not in SETTINGS:
         raise UserError(f"There is no setting {args.setting!r}; the known ones are: {', '.join(SETTINGS)}.")
-    stores = [] if args.store is None else [Stores.usual().open(args.store)]
-    answers = read_recorded_answers(args.answers, fingerprint=stores[0].fingerprint if stores else None)
-    for store in stores:
+    if args.store is None:
+        stores, answers = [], read_recorded_answers(args.answers)
+    else:
+        store = Stores.usual().open(args.store)
+        stores, answers = [store], read_recorded_answers(args.answers, store.id_limit, fingerprint=store.fingerprint)
         check_held_out(answers, store, args.store, f" of {args.answers.name}")
     result = {}
     for s_q in args.s_q:

@@ -61,7 +61,7 @@ def _line(store: dict[str, Any]) -> str:
 
 
 def _amount(counts: dict[str, Any]) -> str:
-    return f"{counts['tokens']:,} tokens in {_counted(counts['documents'], 'document')}"
+    return f"{_counted(counts['tokens'], 'token')} in {_counted(counts['documents'], 'document')}"
 
 
 def _counted(number: int, what: str) -> str:

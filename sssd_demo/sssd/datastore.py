@@ -83,6 +83,11 @@ class Datastore:
         indices = sum(sub_index.nbytes for sub_index in self.sub_indices)
         return indices + (self.recycled.nbytes if self.recycled else 0)
 
+    @property
+    def id_limit(self) -> int:
+        """All ids that it can hold are below this: the largest value of their type is the separator."""
+        return int(np.iinfo(self.dtype).max)
+
     def count(self, query: Sequence[int]) -> int:
         """How often `query` (at least one token) occurs, overlaps included."""
         return sum(len(sub_index.find(query)) for sub_index in self.sub_indices)

@@ -118,6 +118,12 @@ def test_tokens_held_likely_may_be_any_of_the_other_models(run_json, tmp_path):
     run_json(*argv, "--other-model", other)
 
 
+def test_ids_that_the_store_cannot_hold_are_refused(refusal, tmp_path):
+    (tmp_path / "check.jsonl").write_text(json.dumps({"prompt": [70_000], "output": list(range(30))}))
+    argv = ["calibrate", "--search", tmp_path / "search.jsonl", "--check", tmp_path / "check.jsonl", "--store", "known"]
+    assert 'a token id in "prompt" is not one of 0 to 65534' in refusal(*argv)
+
+
 def test_sets_that_share_a_question_are_refused(refusal, tmp_path):
     file = tmp_path / "search.jsonl"
     assert "share a question" in refusal("calibrate", "--search", file, "--check", file, "--store", "known")
@@ -126,5 +132,8 @@ def test_sets_that_share_a_question_are_refused(refusal, tmp_path):
 def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(refusal, tmp_path, monkeypatch):
     monkeypatch.setattr(calibration, "Calibration", None)
     argv = ["calibrate", "--search", tmp_path / "search.jsonl", "--check", tmp_path / "check.jsonl", "--store", "known"]
-    assert "Cannot write" in refusal(*argv, "--out", tmp_path / "nowhere" / "x.json")
-    assert "Cannot write" in refusal(*argv, "--out", tmp_path)
+    assert "There is no folder" in refusal(*argv, "--out", tmp_path / "nowhere" / "x.json")
+    assert "is a folder" in refusal(*argv, "--out", tmp_path)
+    before = (tmp_path / "check.jsonl").read_text()
+    assert "check.jsonl is read" in refusal(*argv, "--out", tmp_path / "check.jsonl")
+    assert (tmp_path / "check.jsonl").read_text() == before

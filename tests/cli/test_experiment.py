@@ -1,6 +1,7 @@
 """`experiment`: what it writes where, what a person sees, what is refused. What is measured is in tests/experiments."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -176,8 +177,15 @@ def test_answers_of_another_tokenizer_are_refused(refusal, tmp_path, answers, pa
         assert "foreign.jsonl, line 1: recorded with another tokenizer (other)" in said
 
 
-def test_a_place_that_cannot_keep_the_result_is_refused_before_the_work(refusal, tmp_path, answers, past):
+def test_a_place_that_cannot_keep_the_result_is_refused_before_the_work(refusal, tmp_path, monkeypatch, answers, past):
     command = ["experiment", "additivity", "--answers", answers, "--store", "past"]
     assert "no folder benchmarks/results to keep the result in" in refusal(*command)
     assert "There is no folder" in refusal(*command, "--out", tmp_path / "nowhere" / "a.json")
     assert "is a folder" in refusal(*command, "--out", tmp_path)
+    before = answers.read_text()
+    (tmp_path / "link.json").symlink_to(answers)
+    for out in (answers, tmp_path / "link.json"):
+        assert "is read, so the result cannot be kept there" in refusal(*command, "--out", out)
+    assert answers.read_text() == before
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert "cannot be written to" in refusal(*command, "--out", tmp_path / "a.json")

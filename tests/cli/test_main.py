@@ -1,5 +1,6 @@
 """What every command has in common: exit codes, one JSON object on stdout, one line on stderr."""
 
+import io
 import json
 import subprocess
 import sys
@@ -79,6 +80,21 @@ def test_wrong_arguments_are_one_line_and_exit_2(install, capsys, argv, says):
     assert printed.out == ""
     assert says in printed.err
     assert printed.err.count("\n") == 1
+
+
+def test_a_refusal_names_the_help_that_can_be_asked_for(install, capsys):
+    install(lambda args: {"n": args.n})
+    cli.main(["fetch", "x"])
+    assert capsys.readouterr().err.endswith("(try: python -m sssd_demo fetch --help)\n")
+
+
+def test_what_a_terminals_encoding_has_not_is_written_in_another_way(install, monkeypatch):
+    install(lambda args: {}, show=lambda result: "caf\xe9 \udcff")
+    stdout = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", stdout)
+    assert cli.main(["fetch", "3"]) == 0
+    stdout.seek(0)
+    assert stdout.read() == "caf\\xe9 \\udcff\n"
 
 
 def test_a_fault_of_ours_is_one_line_and_exit_1_and_verbose_shows_where(install, capsys):

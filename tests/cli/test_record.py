@@ -118,6 +118,24 @@ def test_a_path_below_a_folder_that_is_not_there_makes_none(service, questions, 
     assert service.asked == []
 
 
+def test_an_id_may_be_any_text(service, run_json, refusal, tmp_path: Path):
+    ids = ["", ".", "..", ".hidden", "a/b", "a.b", "%2E", "\ud800", "\0", "é"]
+    path = tmp_path / "odd.jsonl"
+    path.write_text("".join(json.dumps({"question_id": id_, "category": "", "turns": ["Hm?"]}) + "\n" for id_ in ids))
+    for out in (tmp_path / "traces", tmp_path / "a.jsonl"):
+        assert run_json("record", "--questions", path, "--out", out)["recorded"] == len(ids)
+        assert run_json("record", "--questions", path, "--out", out)["already_there"] == len(ids)
+    kept = [found for found in (tmp_path / "traces").iterdir() if not found.name.startswith(".")]
+    assert len(kept) == len(ids)
+    path.write_text(json.dumps({"question_id": "a" * 300, "category": "", "turns": ["Hm?"]}))
+    assert "is too long to name a file" in refusal("record", "--questions", path, "--out", tmp_path / "traces")
+    assert run_json("record", "--questions", path, "--out", tmp_path / "a.jsonl")["recorded"] == 1
+
+
+def test_no_place_at_all_is_refused(service, questions, refusal):
+    assert "must name a folder, or a file" in refusal("record", "--questions", questions, "--out", "")
+
+
 def test_when_no_question_at_all_could_be_answered_the_command_fails(service, tmp_path: Path, capsys):
     path = tmp_path / "long.jsonl"
     path.write_text(json.dumps({"question_id": 1, "category": "qa", "turns": ["x" * 300]}) + "\n")

@@ -57,6 +57,14 @@ def test_answers_of_another_tokenizer_than_the_stores_are_refused(run_json, refu
     assert "marked.jsonl, line 1: recorded with another tokenizer (g) than the one expected (f)" in said
 
 
+def test_ids_that_the_store_cannot_hold_are_refused(run_json, refusal, tmp_path):
+    keep_store("past", range(50, 90))
+    large = tmp_path / "large.jsonl"
+    large.write_text(json.dumps({"output": [*range(30), 70_000]}))
+    run_json("replay", "--answers", large)
+    assert "is not one of 0 to 65534" in refusal("replay", "--answers", large, "--store", "past")
+
+
 def test_a_file_with_answers_of_two_tokenizers_is_refused(refusal, tmp_path):
     mixed = tmp_path / "mixed.jsonl"
     lines = [{"output": [1]}, {"output": [1], "tokenizer": "f"}, {"output": [1]}, {"output": [1], "tokenizer": "g"}]
