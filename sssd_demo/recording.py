@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
@@ -35,7 +37,7 @@ def open_recording(path: Path, tokenizer: Tokenizer) -> Recording:
     Raises `UserError` if it cannot be created, or what is there is something else or another tokenizer's. The folder
     it lies in must be there: a mistyped path shall not become one.
     """
-    if not path.absolute().parent.is_dir():
+    if not os.path.isdir(path.absolute().parent):  # unlike Path.is_dir, false for a name too long to be one
         raise UserError(f"Cannot record to {path}: there is no folder {path.parent}.")
     try:
         return LinesRecording(path, tokenizer) if named_as_answers(path) else FolderRecording(path, tokenizer)
@@ -48,6 +50,8 @@ class FolderRecording:
 
     def __init__(self, folder: Path, tokenizer: Tokenizer) -> None:
         folder.mkdir(exist_ok=True)
+        if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         self._folder = folder
         self._tokenizer = tokenizer
 

@@ -78,9 +78,9 @@ class Stores:
 
     def names(self) -> list[str]:
         """All stores that are there, in alphabetical order, usable or not."""
-        folders = [self._folder] if self._shipped is None else [self._folder, self._shipped]
+        folders = (folder for folder in (self._folder, self._shipped) if folder is not None and os.path.isdir(folder))
         paths = (path for folder in folders for path in folder.glob(f"*{SUFFIX}"))
-        return sorted({path.stem for path in paths if _NAME.fullmatch(path.stem) and path.is_file()})
+        return sorted({path.stem for path in paths if _NAME.fullmatch(path.stem) and _is_file(path)})
 
     def usable_names(self) -> list[str]:
         """Those of `names` whose file says that this tokenizer made it; its contents are not checked."""
@@ -216,12 +216,17 @@ class Stores:
     def file(self, name: str) -> Path:
         """Where the store `name` is. Raises `UserError` for an unknown one, listing the known ones."""
         path = self.path(name)
-        if path.is_file():
+        if _is_file(path):
             return path
-        if self._shipped is not None and (shipped := self._shipped / path.name).is_file():
+        if self._shipped is not None and _is_file(shipped := self._shipped / path.name):
             return shipped
         known = ", ".join(self.names()) or "none yet"
         raise UserError(f"There is no datastore {name!r}; the known ones are: {known}.")
+
+
+def _is_file(path: Path) -> bool:
+    """Unlike `Path.is_file`, false and no error where the folder cannot be looked into."""
+    return os.path.isfile(path)
 
 
 def _lock(path: Path) -> BaseFileLock:

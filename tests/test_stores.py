@@ -37,6 +37,17 @@ def test_a_folder_that_is_not_there_has_no_stores(tmp_path):
         stores.open("x")
 
 
+def test_a_folder_that_cannot_be_looked_into_has_no_stores_and_hides_none_that_are_shipped(tmp_path):
+    Stores(tmp_path / "shipped").save("base", store([3]))
+    stores = Stores(tmp_path / ("n" * 300), shipped=tmp_path / "shipped")
+    assert stores.names() == ["base"]
+    assert stores.open("base").count([3]) == 1
+    with pytest.raises(UserError, match="no datastore 'x'; the known ones are: base"):
+        stores.open("x")
+    with pytest.raises(UserError, match="cannot be written to"), stores.changing("x"):
+        pass
+
+
 def test_an_unknown_name_lists_the_known_ones(stores):
     with pytest.raises(UserError, match="no datastore 'three'; the known ones are: one, two"):
         stores.open("three")

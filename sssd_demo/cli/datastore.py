@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -212,10 +213,11 @@ def _shared(preset: str) -> dict[str, Any]:
 
     stores = _stores(_text(preset).fingerprint)
     path = stores.shared_path()
-    if not path.exists():
+    if not os.path.exists(path):
         raise UserError(f"Nobody has shared anything yet with the tokenizer of {preset}.")
-    journal = journal_beside(path).stat().st_size
-    return _told(SHARED, str(path), stores.shared_header()) | {"journal_bytes": journal}
+    journal = journal_beside(path)
+    journal_bytes = journal.stat().st_size if journal.exists() else 0  # it is written after the store itself
+    return _told(SHARED, str(path), stores.shared_header()) | {"journal_bytes": journal_bytes}
 
 
 def _described(name: str, stores: Stores) -> dict[str, Any]:

@@ -24,13 +24,13 @@ _OPTIONS = ("store", "s_q", "setting", "preset", "model", "dtype")
 def check_place(place: Path, read: Iterable[Path | None]) -> None:
     """Refuses, before any work, a place where a result cannot be kept, or one of the files that are `read`."""
     folder = place.parent
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # unlike Path.is_dir, false for a name too long to be one
         raise UserError(f"There is no folder {folder} to keep the result in; please name a file with --out.")
     if place.is_dir():
         raise UserError(f"{place} is a folder; please name a file with --out.")
     if not os.access(folder, os.W_OK):
         raise UserError(f"The folder {folder} cannot be written to; please name a file elsewhere with --out.")
-    if place.exists() and any(file.exists() and file.samefile(place) for file in read if file):
+    if os.path.exists(place) and any(os.path.exists(file) and file.samefile(place) for file in read if file):
         raise UserError(f"{place} is read, so the result cannot be kept there; please name another file with --out.")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sssd_demo import models, stores
 from sssd_demo.cli import main
-from sssd_demo.sssd import datastore, documents
+from sssd_demo.sssd import datastore, documents, store_disk
 from sssd_demo.sssd.constants import DEFAULT
 from sssd_demo.stores import Stores
 
@@ -245,6 +245,8 @@ def test_the_shared_store_is_described_while_it_is_open_and_its_text_is_not(run_
     assert "0 older documents dropped;" in capsys.readouterr().out
     assert "no datastore 'shared'" in refusal("datastore", "lookup", "shared", "secret")
     own.close()
+    store_disk.journal_beside(own.shared_path()).unlink()
+    assert run_json("datastore", "info", "shared")["journal_bytes"] == 0
 
 
 @pytest.mark.parametrize("action", ["build", "add"])

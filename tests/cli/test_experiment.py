@@ -180,7 +180,8 @@ def test_answers_of_another_tokenizer_are_refused(refusal, tmp_path, answers, pa
 def test_a_place_that_cannot_keep_the_result_is_refused_before_the_work(refusal, tmp_path, monkeypatch, answers, past):
     command = ["experiment", "additivity", "--answers", answers, "--store", "past"]
     assert "no folder benchmarks/results to keep the result in" in refusal(*command)
-    assert "There is no folder" in refusal(*command, "--out", tmp_path / "nowhere" / "a.json")
+    for nowhere in ("nowhere", "n" * 300):
+        assert "There is no folder" in refusal(*command, "--out", tmp_path / nowhere / "a.json")
     assert "is a folder" in refusal(*command, "--out", tmp_path)
     before = answers.read_text()
     (tmp_path / "link.json").symlink_to(answers)

@@ -1,6 +1,7 @@
 """`record`: answers kept, and asked only once."""
 
 import json
+import os
 from pathlib import Path
 
 from sssd_demo.cli import main
@@ -112,7 +113,7 @@ def test_places_that_hold_something_else_are_refused(service, questions, refusal
 
 
 def test_a_path_below_a_folder_that_is_not_there_makes_none(service, questions, refusal, tmp_path: Path):
-    for out in ("nope/a.jsonl", "nope/traces"):
+    for out in ("nope/a.jsonl", "nope/traces", "n" * 300 + "/a.jsonl"):
         assert "there is no folder" in refusal("record", "--questions", questions, "--out", tmp_path / out)
     assert not (tmp_path / "nope").exists()
     assert service.asked == []
@@ -130,6 +131,15 @@ def test_an_id_may_be_any_text(service, run_json, refusal, tmp_path: Path):
     path.write_text(json.dumps({"question_id": "a" * 300, "category": "", "turns": ["Hm?"]}))
     assert "is too long to name a file" in refusal("record", "--questions", path, "--out", tmp_path / "traces")
     assert run_json("record", "--questions", path, "--out", tmp_path / "a.jsonl")["recorded"] == 1
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_is_asked(
+    service, questions, refusal, tmp_path: Path, monkeypatch
+):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    said = refusal("record", "--questions", questions, "--out", tmp_path / "traces")
+    assert "traces: Permission denied" in said
+    assert service.asked == []
 
 
 def test_no_place_at_all_is_refused(service, questions, refusal):
