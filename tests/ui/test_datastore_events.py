@@ -78,7 +78,8 @@ def test_a_store_that_is_not_there_is_refused_by_name(host: ServiceHost):
 
 
 def test_what_is_no_text_is_refused_in_a_sentence(host: ServiceHost):
-    for text, store in ((5, "base"), ("cat", {"name": "base"}), (["cat"], "base"), ("cat", 7), (True, None)):
+    odd: list[tuple[Any, Any]] = [(5, "base"), ("cat", {"name": "base"}), (["cat"], "base"), ("cat", 7), (True, None)]
+    for text, store in odd:
         assert "must be texts" in lookup(host).look_up(text, store, request("a"))["said"]
         assert "must be texts" in lookup(host).given(text, store, request("a"))[1]["said"]
 
