@@ -14,7 +14,6 @@ from sssd_demo.errors import UserError
 from sssd_demo.request import MAX_S_Q
 
 if TYPE_CHECKING:  # torch, numpy and tokenizers are loaded by the experiment that needs them
-    from sssd_demo.sssd.constants import Settings
     from sssd_demo.sssd.recorded_answers import RecordedAnswer
     from sssd_demo.text import Text
 
@@ -72,16 +71,18 @@ def run_cold_start(args: argparse.Namespace) -> dict[str, Any]:
     """Conversations drafted again in their order, with a store that grows by them."""
     from sssd_demo.experiments.cold_start import BUDGETS, run
     from sssd_demo.models import load_text
+    from sssd_demo.sssd.constants import find_setting
     from sssd_demo.sssd.live_store import LiveStore
 
     check_target(args)
+    settings = find_setting(args.setting)
     text = load_text(args.preset)
     answers = _recorded(args.answers, text)
     held_out = _recorded(args.held_out, text) if args.held_out else None
     store = LiveStore(fingerprint=text.fingerprint, vocab_size=text.vocab_size)
     try:
         figures = run(
-            answers, held_out, store, budget=BUDGETS[args.budget], s_q=args.s_q, settings=_constants(args), tell=_tell
+            answers, held_out, store, budget=BUDGETS[args.budget], s_q=args.s_q, settings=settings, tell=_tell
         )
     finally:
         store.close()
@@ -94,18 +95,20 @@ def run_additivity(args: argparse.Namespace) -> dict[str, Any]:
 
     from sssd_demo.experiments.additivity import BUDGETS, run
     from sssd_demo.models import load_text
+    from sssd_demo.sssd.constants import find_setting
     from sssd_demo.stores import Stores
 
     check_target(args)
     if args.store is None:
         raise UserError("There is nothing to add up without a store; please name one with --store.")
+    settings = find_setting(args.setting)
     text = load_text(args.preset)
     answers = _recorded(args.answers, text)
     store = Stores.usual(text.fingerprint).open(args.store)
     budget = BUDGETS[args.budget]
     if args.s_q is not None:
         budget = replace(budget, s_qs=(args.s_q,))
-    return kept(args, run(answers, store, args.store, budget=budget, settings=_constants(args), tell=_tell))
+    return kept(args, run(answers, store, args.store, budget=budget, settings=settings, tell=_tell))
 
 
 def run_own_text(args: argparse.Namespace) -> dict[str, Any]:
@@ -113,9 +116,11 @@ def run_own_text(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.experiments.own_text import BUDGETS, run
     from sssd_demo.experiments.prose import python_documentation
     from sssd_demo.models import load_text
+    from sssd_demo.sssd.constants import find_setting
     from sssd_demo.sssd.documents import STDLIB, read_documents
 
     check_target(args)
+    settings = find_setting(args.setting)
     text = load_text(args.preset)
     answers = _recorded(args.answers, text)
     own = _recorded(args.own, text)
@@ -132,7 +137,7 @@ def run_own_text(args: argparse.Namespace) -> dict[str, Any]:
         vocab_size=text.vocab_size,
         budget=BUDGETS[args.budget],
         s_q=args.s_q,
-        settings=_constants(args),
+        settings=settings,
         tell=_tell,
     )
     return kept(args, figures)
@@ -217,14 +222,6 @@ def _add_store(parser: argparse.ArgumentParser, default: str | None) -> None:
     parser.add_argument(
         "--store", type=store_name, default=default, metavar="NAME|none", help=f"default: {default or 'none'}"
     )
-
-
-def _constants(args: argparse.Namespace) -> Settings:
-    from sssd_demo.sssd.constants import SETTINGS
-
-    if args.setting not in SETTINGS:
-        raise UserError(f"There is no setting {args.setting!r}; the known ones are: {', '.join(SETTINGS)}.")
-    return SETTINGS[args.setting]
 
 
 def _length(text: str) -> int:

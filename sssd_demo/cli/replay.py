@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from sssd_demo.cli.options import s_q_list, store_name
-from sssd_demo.errors import UserError
 
 DEFAULT_S_Q = "4,8,16,32"
 
@@ -28,13 +27,12 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Draft all answers once for each s_q."""
     from sssd_demo.experiments.held_out import check_held_out
-    from sssd_demo.sssd.constants import SETTINGS
+    from sssd_demo.sssd.constants import find_setting
     from sssd_demo.sssd.recorded_answers import read_recorded_answers
     from sssd_demo.sssd.replay import replay
     from sssd_demo.stores import Stores
 
-    if args.setting not in SETTINGS:
-        raise UserError(f"There is no setting {args.setting!r}; the known ones are: {', '.join(SETTINGS)}.")
+    settings = find_setting(args.setting)
     if args.store is None:
         stores, answers = [], read_recorded_answers(args.answers)
     else:
@@ -43,7 +41,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         check_held_out(answers, store, args.store, f" of {args.answers.name}")
     result = {}
     for s_q in args.s_q:
-        replayed = replay(answers, stores, s_q, SETTINGS[args.setting], time.perf_counter)
+        replayed = replay(answers, stores, s_q, settings, time.perf_counter)
         result[str(s_q)] = {
             "tokens_per_step": replayed.tokens_per_step,
             "draft_ms": {"median": replayed.median_ms, "p99": replayed.p99_ms},

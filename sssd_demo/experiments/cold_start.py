@@ -182,16 +182,8 @@ def _windows(growth: _Growth) -> tuple[Series, ...]:
     count = len(growth.before)
     bounds = [count * window // WINDOWS for window in range(WINDOWS + 1)]
     parts = [slice(start, stop) for start, stop in zip(bounds, bounds[1:], strict=False)]
-    series = []
-    for source, rates in growth.rates.items():
-        spreads = [spread(rates[part]) or {} for part in parts]
-        series.append(
-            Series(
-                name=source,
-                x=tuple(round(fmean(growth.before[part])) for part in parts),
-                y=tuple(one["mean"] for one in spreads),
-                low=tuple(one["p25"] for one in spreads),
-                high=tuple(one["p75"] for one in spreads),
-            )
-        )
-    return tuple(series)
+    sizes = [round(fmean(growth.before[part])) for part in parts]
+    return tuple(
+        Series.of_spreads(source, sizes, [spread(rates[part]) or {} for part in parts], "mean")
+        for source, rates in growth.rates.items()
+    )

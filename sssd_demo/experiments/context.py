@@ -144,13 +144,7 @@ def _series(name: str, pairs: dict[int, list[_Pair]], figure: Callable[[_Pair], 
         if one is None:
             raise UserError(f"No answer at a context of {length} tokens was long enough to be timed.")
         spreads.append(one)
-    return Series(
-        name=name,
-        x=tuple(pairs),
-        y=tuple(one["median"] for one in spreads),
-        low=tuple(one["p25"] for one in spreads),
-        high=tuple(one["p75"] for one in spreads),
-    )
+    return Series.of_spreads(name, list(pairs), spreads, "median")
 
 
 def _learning(found: list[_Pair]) -> list[float]:

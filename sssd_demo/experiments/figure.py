@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -26,6 +27,14 @@ class Series:
     y: tuple[float, ...]
     low: tuple[float, ...] | None = None
     high: tuple[float, ...] | None = None
+
+    @classmethod
+    def of_spreads(
+        cls, name: str, x: Sequence[float | str], spreads: Sequence[dict[str, float]], middle: Literal["mean", "median"]
+    ) -> Series:
+        """With the `middle` of each spread (see `bench.figures.spread`) and its quartiles."""
+        low, high = (tuple(one[quartile] for one in spreads) for quartile in ("p25", "p75"))
+        return cls(name, tuple(x), tuple(one[middle] for one in spreads), low, high)
 
 
 @dataclass(frozen=True)

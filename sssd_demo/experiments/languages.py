@@ -138,19 +138,10 @@ def _ms_per_character(sample: Sample) -> float | None:
 def _waiting(languages: list[_Language], told: dict[str, Any]) -> Figure:
     """How long a character takes."""
     names = tuple(language.name for language in languages)
-    series = []
-    for lane in (BASELINE, METHOD):
-        spreads = [language.per_character(lane) for language in languages]
-        series.append(
-            Series(
-                name=lane,
-                x=names,
-                y=tuple(one["median"] for one in spreads),
-                low=tuple(one["p25"] for one in spreads),
-                high=tuple(one["p75"] for one in spreads),
-            )
-        )
-    plain, drafted = series
+    plain, drafted = series = [
+        Series.of_spreads(lane, names, [language.per_character(lane) for language in languages], "median")
+        for lane in (BASELINE, METHOD)
+    ]
     note = f" ({told['note']})" if "note" in told else ""
     times = [
         f"{after:.1f} ms a character in {name} instead of {before:.1f} ({language.tokens_per_forward():.2f} tokens a "

@@ -17,6 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from sssd_demo.errors import UserError
+
 # larger: merge.py; the others: blend.py
 Combine = Literal["larger", "interpolated", "noisy-or"]
 
@@ -81,3 +83,10 @@ DEFAULT = replace(
     online_trust=True,
 )
 SETTINGS = {"faithful": FAITHFUL, "default": DEFAULT}
+
+
+def find_setting(name: str) -> Settings:
+    """The constants called `name`. Raises `UserError` for an unknown name, listing the known ones."""
+    if name not in SETTINGS:
+        raise UserError(f"There is no setting {name!r}; the known ones are: {', '.join(SETTINGS)}.")
+    return SETTINGS[name]
