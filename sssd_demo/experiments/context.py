@@ -15,11 +15,13 @@ from sssd_demo.bench import BASELINE
 from sssd_demo.bench.figures import spread
 from sssd_demo.errors import UserError
 from sssd_demo.experiments.figure import Axis, Figure, Series
+from sssd_demo.experiments.held_out import check_held_out
 from sssd_demo.experiments.phrases import listed
 from sssd_demo.metrics import Summary, summarise
-from sssd_demo.service import Service, Settings
+from sssd_demo.service import Answer, Service, Settings
 from sssd_demo.sssd import constants
 from sssd_demo.sssd.drafter import Drafter
+from sssd_demo.sssd.recorded_answers import RecordedAnswer
 
 METHOD = "sssd"
 ROOM = 64  # tokens kept free behind prompt and answer, for drafts and for text that is encoded a little longer
@@ -63,7 +65,8 @@ def run(
 ) -> list[Figure]:
     """Continue `texts`, joined and cut to each length, without a chat template; every repeat begins elsewhere.
 
-    Raises `UserError` if the texts are too short, the store is unknown, or an answer ends too early to be timed.
+    Raises `UserError` if the texts are too short, the store is unknown or knows one of them or an answer, or an answer
+    ends too early to be timed.
     """
     settings = {
         BASELINE: Settings(method=BASELINE, max_new_tokens=budget.max_new_tokens),
@@ -83,13 +86,19 @@ def run(
             if len(ids) < length:
                 raise UserError(f"The text has {len(ids)} tokens, which is too short for a context of {length}.")
             tell(f"repeat {repeat + 1} of {budget.repeats}, {length} tokens")
-            prompt = service.text.decode(ids[:length])
+            known, where = tuple(ids[:length]), f" (a context of {length} tokens)"
+            for opened in stores:
+                check_held_out([RecordedAnswer(known, ())], opened, str(store), where)
+            prompt = service.text.decode(known)
             order = (BASELINE, METHOD) if (repeat + place) % 2 == 0 else (METHOD, BASELINE)
             answered = {method: _answer(service, prompt, settings[method]) for method in order}
+            for opened in stores:
+                written = RecordedAnswer((), tuple(answered[BASELINE].trace.token_ids()))
+                check_held_out([written], opened, str(store), where)
             started = clock()
-            Drafter(ids[:length], stores, constants.DEFAULT)
+            Drafter(known, stores, constants.DEFAULT)
             learning_ms = 1000 * (clock() - started)
-            pairs[length].append(_Pair(answered[BASELINE], answered[METHOD], learning_ms))
+            pairs[length].append(_Pair(_summary(answered[BASELINE]), _summary(answered[METHOD]), learning_ms))
     told: dict[str, Any] = {"store": store, "s_q": s_q, "repeats": budget.repeats}
     told |= {"max_new_tokens": budget.max_new_tokens, "temperature": 0}
     told |= {"learning_the_prompt_ms": {str(length): median(_learning(found)) for length, found in pairs.items()}}
@@ -97,10 +106,14 @@ def run(
     return [_speedups(pairs, told), _drafting(pairs, told)]
 
 
-def _answer(service: Service, prompt: str, settings: Settings) -> Summary:
+def _answer(service: Service, prompt: str, settings: Settings) -> Answer:
     answer = service.ask(prompt, settings, raw=True, conversation=_CONVERSATION)
     for _ in answer:
         pass  # the trace grows with the rounds
+    return answer
+
+
+def _summary(answer: Answer) -> Summary:
     return summarise(answer.trace, answer.finished.prefill_forwards)
 
 

@@ -46,6 +46,17 @@ def test_the_longest_context_leaves_room_for_the_answer():
     assert ratios.x == (40, 200 - 20 - 64)
 
 
+def test_a_store_that_knows_a_text_or_an_answer_is_refused():
+    knows_the_text = ExperimentService([b"ab" + b"b" * 13])
+    with pytest.raises(UserError, match=r"mine holds 13 tokens in a row of question 1 \(a context of 100 tokens\)"):
+        measured(knows_the_text, store="mine")
+    knows_the_answer = ExperimentService([b"the answer of twenty tokens, and more"])
+    knows_the_answer.answers = {"autoregressive": b"the answer of twenty", "sssd": b"the answer of twenty"}
+    with pytest.raises(UserError, match=r"mine holds an answer to question 1 \(a context of 40 tokens\)"):
+        measured(knows_the_answer, store="mine")
+    measured(ExperimentService([b"something else altogether"]), store="mine")
+
+
 def test_what_cannot_be_measured_is_refused():
     with pytest.raises(UserError, match="no datastore 'gone'"):
         measured(ExperimentService(), store="gone")
