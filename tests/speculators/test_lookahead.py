@@ -242,6 +242,7 @@ def test_sequences_do_not_see_each_other_and_leave_nothing_behind():
     assert second.draft().tokens == (7, 7, 7)
     for answer in (first, second):
         method.end(answer.sequence)
+    assert not method._branches
     assert Answer([7, 7], 8, method=method).draft().tokens == (7, 7, 7)
 
 

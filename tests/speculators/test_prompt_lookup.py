@@ -94,6 +94,7 @@ def test_sequences_do_not_see_each_other_and_leave_nothing_behind():
     assert [tree.tokens for tree in method.propose([first, second])] == [(2, 3, 1), ()]
     for asked in (first, second):
         method.end(asked)
+    assert not method._texts
     again = sequence([4, 5], [1], id_=1)
     method.begin(again)
     assert method.propose([again]) == [EMPTY_TREE]

@@ -21,6 +21,7 @@ def draft(tokens, stores, s_q=32):
     method.begin(asked)
     (tree,) = method.propose([asked])
     method.end(asked)
+    assert not method._stores, "nothing is left behind"
     return tree
 
 
