@@ -79,7 +79,7 @@
       const text = upright
         ? { x: at + (leftward ? -5 : 5), y: box.bottom - 6, "text-anchor": leftward ? "end" : "start" }
         : { x: box.right - 4, y: at - 4, "text-anchor": "end" };
-      return s("g", { class: "rc-level" }, s("line", line), s("text", text, level.label));
+      return s("g", {}, s("line", { class: "rc-level", ...line }), s("text", { class: "rc-level-name", ...text }, level.label));
     });
   }
 

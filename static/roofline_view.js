@@ -1,7 +1,7 @@
 // A part of the Roofline tab: what is happening, figures, one sentence, a table, pictures, notes. All text comes with
 // the value and goes in as text; two stars around words make them bold.
 (() => {
-  const { h, rooflineChart } = window.sssdDemo;
+  const { h, moreCue, rooflineChart } = window.sssdDemo;
 
   const rich = (text) => text.split("**").map((part, at) => (at % 2 ? h("b", {}, part) : part));
 
@@ -17,7 +17,8 @@
     const head = h("tr", {}, ...value.head.map((text) => h("th", { scope: "col" }, text)));
     const rows = value.rows.map((row) => h("tr", {}, ...row.map((text, at) => cell(text, at === 0))));
     const whole = h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows));
-    return h("div", { class: "rv-scroll", tabindex: "0", role: "region", "aria-label": value.title ?? value.head[0] }, whole);
+    const scroll = h("div", { class: "rv-scroll", tabindex: "0", role: "region", "aria-label": value.title ?? value.head[0] }, whole);
+    return moreCue(window.sssdDemo.words, scroll, "rv-frame").frame;
   }
 
   window.sssdDemo.rooflineView = (element, props, watch) => {

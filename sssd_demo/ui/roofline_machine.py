@@ -15,11 +15,11 @@ from sssd_demo.ui.words import WORDS
 def machine_value(board: Board | None, job: JobState | None = None) -> dict[str, Any]:
     """The value of the first view; `job` is a measurement under way or just over, of whatever kind."""
     if board is None:
-        return {"phase": "idle", "said": WORDS["roof.machine.waiting"], "facts": [], "notes": []}
+        return {"phase": "idle", "now": WORDS["roof.machine.waiting"], "facts": [], "notes": []}
     running = job is not None and job.kind == "measure" and job.phase == "running"
     value: dict[str, Any] = {
         "phase": "running" if running else "idle",
-        "said": job.said if job is not None and job.kind == "measure" else "",
+        "now": job.said if job is not None and job.kind == "measure" else "",
         "facts": _facts(board),
         "notes": [note for note in (f"{_known(board)} {_when(board)}", _busy(board), _experts(board)) if note],
     }

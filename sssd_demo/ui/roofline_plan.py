@@ -199,6 +199,8 @@ def _why(board: Board, machine: _Machine, wanted: Wanted, rule: Length, plan: Pl
             return WORDS["roof.why.auto_none"]
         if board.yields.get(DRAFTING) is None:
             return WORDS["roof.why.auto_assumed"]
+        if plan.played.lowest == plan.played.highest:
+            return WORDS["roof.why.auto_always"]
         return WORDS["roof.why.auto"].format(low=plan.played.lowest, high=plan.played.highest)
     return WORDS["roof.why.off"]
 

@@ -87,6 +87,7 @@ ROOFLINE_WORDS = {
     "roof.why.roofline_none": "needs the peaks, which were not measured",
     "roof.why.knee": "the most that take no longer than {ride:g} times one token each",
     "roof.why.auto": "the most tokens a second; chosen anew every round ({low} to {high} here)",
+    "roof.why.auto_always": "the most tokens a second; chosen anew every round, here always the same",
     "roof.why.auto_assumed": "the most tokens a second, if the assumption below holds",
     "roof.why.auto_none": "needs to know how many guesses are right: press Run once",
     "roof.value.ms": "{ms:.1f} ms",
@@ -249,7 +250,8 @@ ROOFLINE_WORDS = {
     ),
     "roof.run.no_plan": " There was no plan for it.",
     "roof.said.speed": (
-        "Together {method} wrote {first:,.0f} tokens a second at {few} and {last:,.0f} at {many}: {times:.1f}× as many."
+        "With {method} the machine writes {first:,.0f} tokens a second at {few} and {last:,.0f} at {many}: {times:.1f}×"
+        " as many."
     ),
     "roof.said.wait": (
         "One sequence waited {first:.0f} ms for a token at {few} and {last:.0f} ms at {many}, with {method}."

@@ -53,7 +53,7 @@ def sessions() -> Sessions:
 def test_before_the_model_is_there_everything_says_so(loading: ServiceHost):
     events = events_of(loading)
     drawn = events.look(*CONTROLS)
-    assert "being loaded" in drawn[MACHINE]["said"]
+    assert "being loaded" in drawn[MACHINE]["now"]
     assert "being loaded" in drawn[RUN]["said"]
     assert "not ready yet" in events.run(8, ["sssd"], request())[0]
     assert "not ready yet" in events.sweep(["sssd"], request())[0]

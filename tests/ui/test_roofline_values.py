@@ -52,7 +52,7 @@ def chart(value: dict[str, Any], word: str) -> dict[str, Any]:
 
 
 def test_before_there_is_a_model_every_view_says_so():
-    assert "being loaded" in machine_value(None)["said"]
+    assert "being loaded" in machine_value(None)["now"]
     assert "being loaded" in Plans().value(None, Wanted())["said"]
     assert "being loaded" in run_value(None)["said"]
 
@@ -88,7 +88,7 @@ def test_a_measurement_under_way_shows_how_far_it_has_come():
     value = machine_value(board_of(RooflineService()), state)
     assert (value["phase"], value["share"]) == ("running", 0.25)
     assert "share" not in machine_value(board_of(RooflineService()), replace(state, phase="done"))
-    assert machine_value(board_of(RooflineService()), replace(state, kind="run"))["said"] == ""
+    assert machine_value(board_of(RooflineService()), replace(state, kind="run"))["now"] == ""
 
 
 # ---- the plan ----
