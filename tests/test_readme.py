@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from packaging.specifiers import SpecifierSet
 
+from sssd_demo.bench.table import markdown, read_report
 from sssd_demo.cli import COMMANDS
 from sssd_demo.questions import read_questions
 
@@ -57,3 +58,10 @@ def test_the_shipped_questions_can_be_read():
     assert {question.group for question in read_questions(ROOT / "benchmarks" / "questions.jsonl")} == {
         *("mt_bench", "translation", "summarization", "qa", "math_reasoning", "rag")
     }
+
+
+def test_tables_made_from_a_kept_measurement_are_what_the_command_makes_of_it():
+    named = re.findall(r"<!-- results: (\S+) -->\n(.*?)<!-- end of results -->", README, re.DOTALL)
+    assert named
+    for name, table in named:
+        assert table.strip() == markdown(read_report(ROOT / "benchmarks" / "results" / name))
