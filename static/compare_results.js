@@ -79,9 +79,10 @@
     const speed = panel(words["view.compare.speed_title"]);
     const forward = panel(words["view.compare.forward_title"]);
     const places = panel(words["view.compare.places_title"]);
+    const panels = h("div", { class: "cr-panels" }, speed.element, forward.element, places.element);
     element.replaceChildren(same, notes,
       h("section", { class: "cr-figures" }, h("h3", {}, words["view.compare.table"]), cue.frame, about, rule),
-      h("div", { class: "cr-panels" }, speed.element, forward.element, places.element));
+      panels);
 
     function render() {
       const value = props.value;
@@ -101,7 +102,7 @@
       forward.verdict.textContent = value.forward.verdict;
       places.picture.replaceChildren(multiples(words, value.places));
       places.verdict.textContent = value.places.verdict;
-      places.element.classList.toggle("is-wide", value.places.lanes.length > 2);
+      panels.classList.toggle("is-many", value.places.lanes.length > 2); // a row of their own for the small pictures
       cue.check();
     }
 

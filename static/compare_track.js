@@ -65,7 +65,7 @@
       // Everything after `clock` is still to come.
       at(clock) {
         const x = Math.max(0, clock * scale);
-        const seen = Number.isFinite(x) && x < element.clientWidth;
+        const seen = Number.isFinite(x) && x < element.clientWidth - 0.5;
         later.setAttribute("x", seen ? x : 0);
         later.setAttribute("width", seen ? element.clientWidth - x + 1 : 0);
         now.setAttribute("visibility", seen ? "visible" : "hidden");

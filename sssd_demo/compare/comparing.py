@@ -67,7 +67,7 @@ class Comparing:
 
     def __init__(self, service: Service, plan: Plan, quiet_within: float = QUIET_WITHIN) -> None:
         """Raises `UserError` for a datastore that cannot be used."""
-        self._service = service
+        self._held: Service | None = service
         self._plan = plan
         self._patience = quiet_within
         self._stopped = threading.Event()
@@ -103,6 +103,8 @@ class Comparing:
         except Exception:
             logger.exception("a comparison failed")
             self._fail("The comparison could not go on because of an internal error; the log has the details.")
+        finally:
+            self._held = None  # what was measured is kept for long, and must not keep a model that was changed
 
     def stop(self) -> None:
         """End after the round now running; returns at once. What is finished by then is kept."""
@@ -126,6 +128,12 @@ class Comparing:
             with self._changed:
                 self._changed.wait(every)
         yield progress
+
+    @property
+    def _service(self) -> Service:
+        if self._held is None:
+            raise RuntimeError("the comparison is over")
+        return self._held
 
     def _enter(self, phase: Phase, step: Step | None = None) -> None:
         with self._changed:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from dataclasses import replace
 from typing import cast
 
@@ -139,6 +141,17 @@ def test_the_answer_being_written_can_be_watched_round_by_round():
     assert len(set(lengths)) > 3
     assert seen[-1].phase == "ended"
     assert seen[-1].trace is None
+
+
+def test_what_was_measured_does_not_keep_the_model_in_memory():
+    service = CompareService()
+    kept = weakref.ref(service)
+    running = comparing(service, plan())
+    running.run()
+    del service
+    gc.collect()
+    assert running.progress().comparison.runs
+    assert kept() is None
 
 
 def test_a_question_that_a_lane_refuses_is_left_out_for_all_of_them():
