@@ -136,14 +136,7 @@ def summed_up(waves: Sequence[Sequence[Trace]]) -> BatchResult | None:
 
 def _together(wave: Sequence[Trace]) -> list[list[Round]]:
     """Of every trace the rounds in which all of the wave were written."""
-    if any(len(trace.rounds) < 2 for trace in wave):
-        return [[] for _ in wave]
-    begins = max(trace.rounds[0].end_ms for trace in wave)
-    ends = min(trace.rounds[-1].end_ms for trace in wave)
-    found = [
-        {round_.start_ms: round_ for round_ in trace.rounds[1:] if round_.start_ms >= begins and round_.end_ms <= ends}
-        for trace in wave
-    ]
+    found = [{round_.start_ms: round_ for round_ in trace.rounds[1:]} for trace in wave]
     common = sorted(set.intersection(*map(set, found)))
     return [[rounds[start] for start in common] for rounds in found]
 

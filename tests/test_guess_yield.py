@@ -83,7 +83,7 @@ def test_a_fixed_length_is_played_through_with_what_the_drafts_really_held():
 
 
 def test_the_longest_draft_decides_what_a_forward_of_a_batch_costs():
-    measured = MeasuredYield(((draft("aaa"),), (draft("r"),)), s_q=16)
+    measured = MeasuredYield(((draft("r"),), (draft("aaa"),)), s_q=16)
     played = measured.play(planner(4), 4, 2, 64)
     assert played is not None
     assert played.s_q == 4

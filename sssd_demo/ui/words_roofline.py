@@ -16,7 +16,6 @@ ROOFLINE_WORDS = {
     # this machine
     "roof.machine.title": "1 · What this machine can do",
     "roof.machine.measure": "Measure this machine",
-    "roof.machine.again": "Measure again",
     "roof.machine.waiting": "The model is being loaded; then its forwards can be measured here.",
     "roof.machine.none": (
         "Nothing has been measured on this machine yet. Measure it: the model's forwards are timed for all batch"
