@@ -168,6 +168,9 @@ def test_live_follows_the_visitors_and_moves_the_slider(host: ServiceHost, servi
     assert drawn[2]["value"] == 1  # so many shared the last forward
     assert drawn[3]["value"] == "Run b = 1"
     assert "cat" not in str(drawn)
+    context = len(trace.prompt) + len(trace.token_ids())
+    assert drawn[0]["charts"] == events.replan(1, context, *CONTROLS[2:])[0]["charts"]
+    assert drawn[0]["charts"] != events.replan(1, *CONTROLS[1:])[0]["charts"]
 
 
 def test_nobody_without_a_page_can_begin_anything(host: ServiceHost):
