@@ -2,6 +2,7 @@
 (() => {
   const { h, fill, unpack, visible, roundName, tokenStream, compareTrack, momentsOf, overAt } = window.sssdDemo;
   const SPEEDS = [1, 2, 4]; // times slower than real
+  const MOST_COLUMNS = 4; // lanes beside each other
   const LEAST_STEP = 10; // milliseconds by which a key moves the clock
   const TELL_LIVE = new Set(["queued", "waiting", "warming", "running"]);
 
@@ -135,6 +136,7 @@
         const row = h("div", { class: "cl-row" }, h("span", { class: "cl-name" }, lane.name), track.element, count);
         return { track, count, row };
       });
+      grid.style.setProperty("--columns", lanes.length > MOST_COLUMNS ? Math.ceil(lanes.length / 2) : lanes.length);
       grid.replaceChildren(...cards.map((card) => card.element));
       rows.replaceChildren(...tracks.map(({ row }) => row));
     }
