@@ -98,11 +98,28 @@ def test_it_moves_by_one_token_however_many_a_round_commits():
     assert windows[0] == windows[1] == ((2, 3, 21, 22, 23), (ROOT, 0, ROOT, 0, 1))
 
 
-def test_the_first_run_begins_with_the_root_of_its_round_not_with_what_came_after():
+def test_while_levels_are_missing_every_guess_keeps_the_place_it_was_made_for():
+    """W = 6, N = 4: with each level that is added, the column next to the root becomes the root's."""
+    answer = Answer([7] * 5, s_q=24)
+    answer.draft()
+    assert answer.window()[0] == (7,) * 7
+    answer.goes_on([7], range(11, 18))
+    answer.draft()
+    assert answer.window()[0] == (7,) * 6 + (11, 12, 13, 14, 15, 16, 17)
+    answer.goes_on([7], [0] * 6 + [20, 21, 22, 23, 24, 25, 26])  # 20 is for the place where the new root now stands
+    answer.draft()
+    assert answer.window()[0] == (7,) * 5 + (12, 13, 14, 15, 16, 17) + (21, 22, 23, 24, 25, 26)
+    assert answer.window()[1] == (ROOT, 0, 1, 2, 3, ROOT, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+
+
+def test_a_run_begins_with_the_root_of_its_round_not_with_what_came_after():
     answer = Answer([7, 7], s_q=8)
-    for committed, guesses in (([5], [1, 2, 3]), ([6, 5], [0, 0, 21, 22, 23])):
+    for committed, guesses in (([5], [1, 2, 3]), ([6, 8], [0, 0, 21, 22, 23])):
         answer.draft()
         answer.goes_on(committed, guesses)
+    answer.draft()
+    assert answer.tested() == ((), ())
+    answer.goes_on([5], [0] * 5)
     answer.draft()
     assert answer.tested() == ((1, 21), (ROOT, 0))
 
