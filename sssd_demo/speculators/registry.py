@@ -1,4 +1,4 @@
-"""All methods by name. A new method is one file beside this one and one line here."""
+"""All methods by name. A new method is one file beside this one, and a line here and in `needs.py`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sssd_demo.speculators.autoregressive import Autoregressive
 from sssd_demo.speculators.draft_length import VerifySeconds
 from sssd_demo.speculators.draft_model import DraftModel
 from sssd_demo.speculators.lookahead import Lookahead
+from sssd_demo.speculators.needs import NEEDS
 from sssd_demo.speculators.prompt_lookup import PromptLookup
 from sssd_demo.speculators.protocol import Speculator
 from sssd_demo.speculators.rest import Rest
@@ -17,7 +18,7 @@ from sssd_demo.sssd.constants import FAITHFUL
 from sssd_demo.sssd.drafter import Store
 
 METHODS = ("autoregressive", "sssd", "sssd-faithful", "prompt-lookup", "rest", "lookahead", "speculative")
-WITH_DRAFT_MODEL = ("speculative",)
+WITH_DRAFT_MODEL = tuple(method for method in METHODS if NEEDS[method].draft_model)
 
 
 def make_speculators(
