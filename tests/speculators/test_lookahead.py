@@ -220,6 +220,19 @@ def test_with_less_room_the_last_columns_go_and_the_others_stay():
     assert not answer.scratch
 
 
+def test_the_smallest_window_has_one_column():
+    answer = Answer([7, 7], s_q=LEAST)
+    answer.draft()
+    assert answer.window() == ((7,), (ROOT,))
+    answer.goes_on([7], [5])
+    answer.draft()
+    assert answer.window() == ((5,), (ROOT,))  # below the root itself
+    answer.goes_on([7], [6])
+    answer.draft()
+    assert (answer.tested(), answer.window()) == (((5, 6), (ROOT, 0)), ((6,), (ROOT,)))
+    assert Answer([7, 7], s_q=LEAST - 1).draft() == EMPTY_TREE
+
+
 def test_without_room_for_a_window_the_runs_of_the_pool_are_still_tested():
     answer = Answer([7, 7], s_q=8)
     for guesses in ([1, 2, 3], [0, 0, 21, 22, 23]):
