@@ -143,7 +143,8 @@ def test_while_one_runs_another_is_refused_and_stop_ends_it(events: CompareEvent
     service.delay = 0.05
     begun = events.compare("a cat", request(), *asked())
     assert [begun[part]["interactive"] for part in (RUN, STOP, SAVE_ALL)] == [False, True, False]
-    assert "runs already" in refused(events)
+    assert "runs already" in refused(events, prompt="a dog")
+    assert service.asked_methods("a dog") == []  # nor is the one that runs disturbed
     events.stop(request())
     list(events.look_on(request()))
     ended = events.end(request())
