@@ -110,7 +110,7 @@ def visit(visitor: Visitor, url: str, questions: list[str], longest: int, ends: 
         job = client.submit(rng.choice(questions), **settings, api_name="/chat")
         try:
             if rng.random() < LEAVES:
-                time.sleep(rng.random() * 3)
+                threading.Event().wait(rng.random() * 3)
                 job.cancel()
                 visitor.left += 1
                 continue
