@@ -20,6 +20,8 @@ from sssd_demo.trace import Trace, VerifiedTree
 
 CALIBRATION = Path(__file__).parents[1] / "benchmarks" / "results" / "calibration.json"
 LEAST_ROUNDS = 20  # drafts that a measured yield rests on at least
+# Rounds that a rule is played through for at least, and drafts at most: whoever moves a slider asks for many plans.
+LEAST_PLAYED, MOST_PLAYED = 20, 1000
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class MeasuredYield:
             return None
         sequences = [_Sequence(self.answers[at % len(self.answers)], at // len(self.answers)) for at in range(batch)]
         lengths, seconds, tokens = [], 0.0, 0
-        for _ in range(max(map(len, self.answers))):
+        for _ in range(min(max(map(len, self.answers)), max(LEAST_PLAYED, MOST_PLAYED // batch))):
             drafts = [each.draft(planner, rule, batch, context) for each in sequences]
             if rule == "auto":
                 expected = [

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sssd_demo.kv_cache import COLUMN_BLOCK
 from sssd_demo.request import Length
 from sssd_demo.roofline import LENGTHS, MAX_AUTO_S_Q, Profile, forward_time, interpolate, knee_s_q, roofline_s_q
 
 LEAST_LIMIT = 16  # tokens that may always be drafted where the length is left to the machine
-CONTEXT_STEP = 64  # tokens; T changes little within it
+CONTEXT_STEP = COLUMN_BLOCK  # tokens; forwards read whole blocks of them, so T is the same within one
 
 
 class _Plan:
@@ -22,7 +23,8 @@ class _Plan:
         """T(batch, 1…MAX_AUTO_S_Q) in seconds, asked for in every round and so kept."""
         key = (batch, context // CONTEXT_STEP)
         if key not in self._curves:
-            at = {length: forward_time(self.profile, batch, length, context) for length in LENGTHS}
+            begins = context // CONTEXT_STEP * CONTEXT_STEP  # T was measured there too: at the beginning of a block
+            at = {length: forward_time(self.profile, batch, length, begins) for length in LENGTHS}
             self._curves[key] = [interpolate(at, length) for length in range(1, MAX_AUTO_S_Q + 1)]
         return self._curves[key]
 

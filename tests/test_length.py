@@ -97,3 +97,13 @@ def test_without_a_profile_nothing_is_drafted_and_peaks_are_asked_for():
     assert lengths.most("auto", 1, 64, last=1) == 1
     with pytest.raises(ValueError, match="peaks"):
         lengths.most("roofline", 1, 64, last=1)
+
+
+def test_times_are_the_same_within_a_block_of_the_cache_whoever_asks_first():
+    def seconds(batch, length, context):
+        return 1.0 + context / 64
+
+    for first, then in ((64, 127), (127, 64)):
+        lengths = planner(seconds)
+        assert lengths.seconds(1, 1, first) == lengths.seconds(1, 1, then) == 2.0
+    assert planner(seconds).seconds(1, 1, 128) == 3.0

@@ -32,6 +32,7 @@ THIS_MODEL = "this"
 AS_HERE = "as here"
 SHOWN_YIELD = (2, 4, 8, 16)
 SHOWN_BATCHES = (1, 2, 4, 8, 16, 32)
+MATTERS = 0.03  # of a round's time; less is not worth a word
 PAYS = 1.02  # times plain decoding; less is within what two measurements of the same thing differ by
 _NAMES: dict[Length, str] = {OFF: "off", "roofline": "roofline", "knee": "knee", "auto": "auto"}
 
@@ -140,11 +141,13 @@ def _said(wanted: Wanted, plans: dict[Length, Plan | None], lengths: dict[Length
     ratio = best.tokens_per_second / plain.tokens_per_second
     said = WORDS["roof.plan.pays" if ratio >= PAYS else "roof.plan.does_not_pay"].format(
         batch=batch,
-        s_q=_length(best),
+        s_q=_tokens(_length(best)),
         speed=best.tokens_per_second,
         plain=plain.tokens_per_second,
         ratio=ratio,
     )
+    if ratio < PAYS and best.draft_seconds > MATTERS * best.round_seconds:
+        said += WORDS["roof.plan.drafting"].format(ms=1000 * best.draft_seconds)
     rule = plans["roofline"]
     if rule is None:
         return said
@@ -324,8 +327,8 @@ def _roof_said(machine: _Machine, wanted: Wanted, s_q: int, point: OperatingPoin
     )
 
 
-def _tokens(count: int) -> str:
-    return WORDS["roof.token"] if count == 1 else WORDS["roof.tokens"].format(n=count)
+def _tokens(count: int | str) -> str:
+    return WORDS["roof.token"] if str(count) == "1" else WORDS["roof.tokens"].format(n=count)
 
 
 # ---- T ----

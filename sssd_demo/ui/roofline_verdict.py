@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from math import log
 
+from sssd_demo.batch_run import BatchResult
 from sssd_demo.ui.roofline_board import PLAIN, Board, Measured
 from sssd_demo.ui.roofline_job import sequences
 from sssd_demo.ui.words import WORDS
 
 HOLDS = 0.15  # a plan this close to the truth holds
 EVEN = 0.03  # a gain this small is within what two measurements of the same thing differ by
+MATTERS = 0.03  # of a round's time; less is not worth a word
 LONGER_TEXTS = 1.5  # times the context that was planned
 
 
@@ -27,7 +29,17 @@ def gain_sentence(board: Board, method: str, batch: int) -> str:
         plain=board.measured[PLAIN, batch].result.tokens_per_second,
         ratio=gain,
     )
+    if key == "verdict_loses":
+        told += _drafting(measured.result)
     return told + plan_sentence(measured)
+
+
+def _drafting(result: BatchResult) -> str:
+    """What drafting took of a round, where that is worth a word."""
+    took = result.draft_ms + result.verify_ms + result.beside_ms
+    if result.draft_ms <= MATTERS * took:
+        return ""
+    return WORDS["roof.run.drafting"].format(took=took, ms=result.draft_ms)
 
 
 def plan_sentence(measured: Measured) -> str:

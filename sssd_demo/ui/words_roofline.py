@@ -109,13 +109,14 @@ ROOFLINE_WORDS = {
     "roof.yield.drafting": " Drafting takes {ms:.2f} ms for each sequence and forward; the plan includes it.",
     "roof.plan.nothing": "Nothing is known of this machine yet, so nothing can be chosen.",
     "roof.plan.pays": (
-        "At {batch}, goodput puts {s_q} tokens of each into a forward: planned are {speed:,.0f} tokens a second"
+        "At {batch}, goodput puts {s_q} of each into a forward: planned are {speed:,.0f} tokens a second"
         " instead of {plain:,.0f}, {ratio:.2f}× plain decoding."
     ),
     "roof.plan.does_not_pay": (
         "At {batch}, guessing is not planned to pay: {speed:,.0f} tokens a second against {plain:,.0f} of plain"
-        " decoding, {ratio:.2f}×. Goodput puts {s_q} tokens of each into a forward."
+        " decoding, {ratio:.2f}×. Goodput puts {s_q} of each into a forward."
     ),
+    "roof.plan.drafting": (" Drafting takes {ms:.1f} ms of a round, also where the drafts are then given up."),
     "roof.plan.no_yield": "At {batch}, plain decoding is planned at {plain:,.0f} tokens a second.",
     "roof.plan.against.off": " The Roofline's rule would switch guessing off there.",
     "roof.plan.against.more": " The Roofline's rule would take {s_q}, and be planned at {ratio:.2f}×.",
@@ -223,6 +224,7 @@ ROOFLINE_WORDS = {
         "At {batch} this machine writes {speed:,.0f} tokens a second with {method} and {plain:,.0f} plainly: guessing"
         " neither gains nor loses, {ratio:.2f}×."
     ),
+    "roof.run.drafting": " Of a round of {took:.1f} ms, drafting took {ms:.1f} ms.",
     "roof.run.agrees": " Planned were {planned:,.0f}, {off}: the plan holds.",
     "roof.run.disagrees": " Planned were {planned:,.0f}, {off}.",
     "roof.run.off.high": "{share:.0%} too many",
@@ -258,7 +260,7 @@ ROOFLINE_WORDS = {
     "roof.said.gain_always": "Guessing gains at every batch size measured: {least:.2f}× to {most:.2f}×.",
     "roof.said.gain_until": "Guessing gains up to {batch}; from {beyond} on it does not: {ratio:.2f}×.",
     "roof.said.gain_never": "Guessing gains at none of the batch sizes measured: at best {most:.2f}×.",
-    "roof.said.gain_mixed": "Guessing gains at {gains} of the batch sizes measured and loses at the others.",
+    "roof.said.gain_mixed": "Guessing gains at the batch sizes {gains}, and not at the others that were measured.",
     "roof.said.pareto": (
         "Further right is faster for each, further up more for all. At {batch} {method} gives each sequence {fast:.1f}"
         " tokens a second and all together {all:,.0f}."

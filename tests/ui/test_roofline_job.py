@@ -227,6 +227,6 @@ def test_where_guessing_stops_paying_is_said(service: RooflineService):
     run(board, batches=(16,))
     assert "up to 4 sequences; from 16 on it does not" in gains_sentence(board, "sssd")
     run(board, batches=(2,))
-    assert "1, 4 of the batch sizes" in gains_sentence(board, "sssd")
+    assert "at the batch sizes 1, 4, and not" in gains_sentence(board, "sssd")
     run(board, batches=(1, 4))
     assert "at none of the batch sizes" in gains_sentence(board, "sssd")

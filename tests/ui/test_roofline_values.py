@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from sssd_demo.device_presets import DEVICES
+from sssd_demo.guess_yield import MeasuredYield
 from sssd_demo.length import LengthPlanner
 from sssd_demo.profile_file import save_profile
 from sssd_demo.roofline import Profile
@@ -129,6 +130,9 @@ def test_the_sentence_says_when_guessing_is_not_planned_to_pay():
     value = Plans().value(ran(service), Wanted(batch=16))
     assert "not planned to pay" in value["said"]
     assert "The Roofline's rule chooses alike" in value["said"]
+    costly = ran(service)
+    costly.yields["sssd"] = replace(cast(MeasuredYield, costly.yields["sssd"]), draft_seconds=0.001)
+    assert "Drafting takes 16.0 ms of a round" in Plans().value(costly, Wanted(batch=16))["said"]
     few = Plans().value(board_of(RooflineService(replace(FULL, flops=4e11))), Wanted(batch=4))
     assert "The Roofline's rule would take 4, and be planned at 1.74×" in few["said"]
     many = Plans().value(board_of(RooflineService(replace(FULL, bandwidth=4e11))), Wanted(batch=8))
