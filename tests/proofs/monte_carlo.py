@@ -35,12 +35,15 @@ class Answer:
     text: Text = ()
 
 
-def tally(kinds: Sequence[Kind], dtype: torch.dtype, runs: int, method: Method = HONEST) -> dict[str, Test]:
+def tally(
+    kinds: Sequence[Kind], dtype: torch.dtype, runs: int, method: Method = HONEST, first_seed: int = 0
+) -> dict[str, Test]:
     """`runs` answers of each kind, their counts tested against the target's law; by the kind's name."""
     worlds = {kind.line.name: kind.world(dtype) for kind in kinds}
     counts: dict[str, Counter[Text]] = {kind.line.name: Counter() for kind in kinds}
-    for first in range(0, runs * len(kinds), BATCH):
-        seeds = range(first, min(first + BATCH, runs * len(kinds)))
+    end = first_seed + runs * len(kinds)
+    for first in range(first_seed, end, BATCH):
+        seeds = range(first, min(first + BATCH, end))
         answers = [Answer(kind := kinds[seed % len(kinds)], worlds[kind.line.name], seed) for seed in seeds]
         while unfinished := [answer for answer in answers if len(answer.text) < LENGTH]:
             play_round(unfinished, method)

@@ -90,8 +90,10 @@ WALKED = [each for each in CONTROLS if each.line.name != "tree of candidates" an
 
 
 def count(dtype: str, runs: int) -> list[Count]:
-    """`runs` answers with each kind of draft, for logits of type `dtype`."""
-    return [_count(line, dtype, test) for line, test in tally(TYPICAL, DTYPES[dtype], runs).items()]
+    """`runs` answers with each kind of draft, for logits of type `dtype`; no two types have the same seeds."""
+    first_seed = list(DTYPES).index(dtype) * runs * len(TYPICAL)
+    tests = tally(TYPICAL, DTYPES[dtype], runs, first_seed=first_seed)
+    return [_count(line, dtype, test) for line, test in tests.items()]
 
 
 def count_bug(control: Control, runs: int) -> Count:
