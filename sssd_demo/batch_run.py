@@ -46,7 +46,10 @@ class BatchResult:
 
 
 def batch_prompts(path: Path = PROMPTS) -> list[str]:
-    """The prompts for batches, written for this project; no two are the same. Raises `UserError` as reading does."""
+    """The prompts for batches, written for this project; no two are the same. Raises `UserError` as reading does.
+
+    The first 47 are those that the embedded model answers at length: the first answer to end ends a batch.
+    """
     return [question.turns[0] for question in read_questions(path)]
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Protocol
 
 from sssd_demo.acceptance import Acceptance
@@ -40,7 +41,7 @@ class Yield(Protocol):
 
     @property
     def draft_seconds(self) -> float | None:
-        """To draft for one sequence in one round; None where nobody measured it."""
+        """To draft for one sequence in one round and to learn from it; None where nobody measured it."""
 
     def tokens(self, s_q: int) -> float:
         """Tokens a forward brings of a sequence when always `s_q` are processed, root included; 1 for s_q = 1."""
@@ -175,13 +176,13 @@ def measured_yield(traces: Sequence[Trace], s_q: int) -> MeasuredYield | None:
     answers = [answer for answer in answers if answer]
     if sum(map(len, answers)) < LEAST_ROUNDS:
         return None
-    drafting = sorted(
-        round_.draft_ms / round_.batch_size / 1000
+    drafting = [
+        (round_.draft_ms + after.start_ms - round_.end_ms) / round_.batch_size / 1000
         for trace in traces
-        for round_ in trace.rounds[1:]
+        for round_, after in zip(trace.rounds[1:], trace.rounds[2:], strict=False)
         if round_.s_q == s_q
-    )
-    return MeasuredYield(tuple(answers), s_q, drafting[len(drafting) // 2])
+    ]
+    return MeasuredYield(tuple(answers), s_q, median(drafting))
 
 
 def assumed_yield(*, store: bool, path: Path = CALIBRATION) -> AssumedYield | None:

@@ -68,7 +68,7 @@ def test_rounds_near_an_answers_end_and_too_few_rounds_are_no_measure():
     found = measured_yield([trace(drafts, 16, cut=5)], 16)
     assert found is not None
     assert found.rounds == 25
-    assert found.draft_seconds == pytest.approx(0.0002)  # of one of the two sequences
+    assert found.draft_seconds == pytest.approx((0.4 + 10 - 9.4) / 2 / 1000)  # of one of the two sequences
     assert measured_yield([trace(drafts[:10], 16)], 16) is None
     assert measured_yield([trace(drafts, 8)], 16) is None
 

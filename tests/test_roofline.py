@@ -117,6 +117,16 @@ def test_a_moments_disturbance_does_not_spoil_a_point():
     assert probe(disturbed).forward_seconds == probe(Machine(knee=16)).forward_seconds
 
 
+def test_a_large_forward_does_not_slow_the_small_one_measured_after_it():
+    machine = Machine(knee=16)
+
+    def forgetful(batch: int, length: int, context: int) -> float:
+        cold = machine.calls and machine.calls[-1][0] * machine.calls[-1][1] > 8 * batch * length
+        return machine(batch, length, context) * (2 if cold else 1)
+
+    assert probe(forgetful).forward_seconds == probe(Machine(knee=16)).forward_seconds
+
+
 def test_the_knee_needs_both_peaks():
     assert Profile({}, flops=9e11, bandwidth=4.5e10).knee == pytest.approx(20)
     assert Profile({}, flops=9e11).knee is None

@@ -106,7 +106,7 @@ ROOFLINE_WORDS = {
     "roof.yield.assumed.none": "without a store",
     "roof.yield.unknown": "How many guesses are right is not known yet: press Run once, and it is measured.",
     "roof.yield.point": "{tokens:.2f} tokens at s_q = {s_q}",
-    "roof.yield.drafting": " Drafting takes {ms:.2f} ms for each sequence and forward; the plan includes it.",
+    "roof.yield.drafting": " Drafting and learning from it take {ms:.2f} ms for each sequence and forward; the plan includes that.",
     "roof.plan.nothing": "Nothing is known of this machine yet, so nothing can be chosen.",
     "roof.plan.pays": (
         "At {batch}, goodput puts {s_q} of each into a forward: planned are {speed:,.0f} tokens a second"
