@@ -5,7 +5,8 @@ Played through by the same planner that the engine asks, on the same profile; on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from sssd_demo.guess_yield import Played, Yield
 from sssd_demo.length import LengthPlanner
@@ -61,3 +62,21 @@ def plan(
     drafts = rule == "auto" or played.highest > 1
     drafting = batch * (guesses.draft_seconds or 0.0) if drafts else 0.0
     return Plan(rule, batch, context, played, drafting)
+
+
+def averaged(plans: Mapping[Plan, float]) -> Plan:
+    """One plan for a text that grows: of one rule and batch, at several contexts, each with its share of the tokens."""
+    whole = sum(plans.values())
+
+    def mean(figure: Callable[[Plan], float]) -> float:
+        return sum(share * figure(plan) for plan, share in plans.items()) / whole
+
+    first = next(iter(plans))
+    played = Played(
+        s_q=mean(lambda plan: plan.played.s_q),
+        lowest=min(plan.played.lowest for plan in plans),
+        highest=max(plan.played.highest for plan in plans),
+        tokens=mean(lambda plan: plan.played.tokens),
+        seconds=mean(lambda plan: plan.played.seconds),
+    )
+    return replace(first, context=round(mean(lambda plan: plan.context)), played=played)

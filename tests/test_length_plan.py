@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sssd_demo.guess_yield import AssumedYield
-from sssd_demo.length_plan import OFF, RULES, plan
+from sssd_demo.length_plan import OFF, RULES, averaged, plan
 from sssd_demo.roofline import BATCHES, CONTEXTS, LENGTHS, Profile
 
 FLAT = Profile({(b, q, c): 0.02 for b in BATCHES for q in LENGTHS for c in CONTEXTS}, flops=3e11, bandwidth=1e11)
@@ -53,3 +53,16 @@ def test_what_is_not_known_is_not_planned():
 def test_all_three_rules_are_planned_for_any_batch_of_the_slider():
     for batch in (1, 7, 33, 64):
         assert all(plan(FLAT, 2, HALF, rule, batch, 300) is not None for rule in RULES)
+
+
+def test_a_text_that_grows_is_planned_by_its_stretches():
+    short, long = plan(FLAT, 2, HALF, 4, 2, 64), plan(FLAT, 2, HALF, 4, 2, 128)
+    assert short is not None
+    assert long is not None
+    slow = replace(long, played=replace(long.played, seconds=0.06, s_q=2))
+    found = averaged({short: 3, slow: 1})
+    assert found.played.seconds == pytest.approx(0.03)
+    assert found.played.s_q == pytest.approx((3 * 4 + 2) / 4)
+    assert found.context == 80
+    assert found.played.tokens == short.played.tokens
+    assert averaged({short: 5}) == short

@@ -6,6 +6,7 @@ It belongs to one service; with another model everything is forgotten.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,7 +15,8 @@ from sssd_demo.batch_run import BatchResult, batch_prompts
 from sssd_demo.errors import UserError
 from sssd_demo.forward_work import ModelShape, shape_of
 from sssd_demo.guess_yield import MeasuredYield, Yield, assumed_yield
-from sssd_demo.length_plan import OFF, Plan, plan
+from sssd_demo.length import CONTEXT_STEP
+from sssd_demo.length_plan import OFF, Plan, averaged, plan
 from sssd_demo.request import Length
 from sssd_demo.roofline import Profile
 from sssd_demo.service import Service
@@ -24,6 +26,7 @@ DRAFTING = "sssd"  # the method whose yield the plan is about
 STORE = "base"
 SWEEP = (1, 2, 4, 8, 16)
 LONGEST = 64  # tokens of an answer that count
+AHEAD = 2  # tokens that a text grows by while another one's prompt is read
 SAMPLED = 16  # tokens a forward holds of each sequence while drafts are looked at
 PLANNED_BATCHES = (1, 2, 4, 8, 16, 32)
 MOST_KEPT = 500  # plans
@@ -60,7 +63,7 @@ class Board:
     _shape: ModelShape | None = None
     _shaped: bool = False
     _plans: dict[tuple[object, ...], tuple[Plan | None, Profile, object]] = field(default_factory=dict)
-    _context: int = 0
+    _read: list[int] = field(default_factory=list)  # tokens of the prompts
 
     @property
     def profile(self) -> Profile:
@@ -81,14 +84,16 @@ class Board:
             self._shape, self._shaped = shape_of(self.service.model.model), True
         return self._shape
 
-    @property
-    def context(self) -> int:
-        """Tokens that a text of a run has when half of its answer is written."""
-        if not self._context:
-            prompts = batch_prompts()[: max(SWEEP)]
-            read = [len(self.service.text.encode_chat([{"role": "user", "content": prompt}])) for prompt in prompts]
-            self._context = max(read) + LONGEST // 2
-        return self._context
+    def stretch(self, batch: int) -> range:
+        """Tokens that the longest text of a batch has while all of it are being written: from when to when.
+
+        Whoever joins first writes about two tokens while each of the others' prompts is read.
+        """
+        if not self._read:
+            prompts = batch_prompts()[: max(PLANNED_BATCHES)]
+            self._read = [len(self.service.text.encode_chat([{"role": "user", "content": each}])) for each in prompts]
+        begins = max(self._read[:batch]) + AHEAD * batch
+        return range(begins, begins + LONGEST)
 
     def guesses(self, method: str) -> Yield | None:
         """How many guesses of a method are right: measured, for SSSD else assumed, or unknown."""
@@ -110,6 +115,13 @@ class Board:
             found = plan(profile, width, self.guesses(method), rule, batch, context)
             self._plans[key] = (found, profile, measured)  # kept alive, so that no others can have their ids
         return self._plans[key][0]
+
+    def plan_run(self, method: str, batch: int) -> Plan | None:
+        """What is expected of a batch while all of it are being written, as their texts grow."""
+        shares = Counter(context // CONTEXT_STEP * CONTEXT_STEP for context in self.stretch(batch))
+        plans = {self.plan(method, batch, context): share for context, share in shares.items()}
+        known = {plan: share for plan, share in plans.items() if plan is not None}
+        return averaged(known) if known else None
 
     def methods(self) -> list[str]:
         """Methods that were run, the yardstick first."""

@@ -16,7 +16,7 @@ from sssd_demo.roofline import Point
 from sssd_demo.service import Settings
 from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
 from sssd_demo.trace import Trace
-from sssd_demo.ui.roofline_board import LONGEST, PLAIN, SAMPLED, Board
+from sssd_demo.ui.roofline_board import AHEAD, LONGEST, PLAIN, SAMPLED, Board
 from sssd_demo.ui.words import WORDS
 
 logger = logging.getLogger(__name__)
@@ -158,7 +158,7 @@ def run_batches(job: Job, batches: Sequence[int], methods: Sequence[str]) -> Non
 def _point(job: Job, batch: int, lanes: Sequence[str], prompts: Sequence[str], done: int, steps: int) -> int:
     """All lanes at one batch size, wave by wave in turn, so that a busy moment is shared; returns steps done."""
     board = job.board
-    planned = {method: board.plan(method, batch, board.context) for method in lanes}
+    planned = {method: board.plan_run(method, batch) for method in lanes}
     waves: dict[str, list[list[Trace]]] = {method: [] for method in lanes}
     for wave in range(_waves(batch)):
         asked = [prompts[(wave * batch + at) % len(prompts)] for at in range(batch)]
@@ -200,8 +200,7 @@ def _sample(job: Job, method: str, prompts: Sequence[str], done: int, steps: int
 def _decode(
     job: Job, method: str, prompts: Sequence[str], told: str, share: float, worth: float, s_q: int | None = None
 ) -> list[Trace]:
-    # Whoever joins first writes about two tokens while each of the others' prompts is read.
-    longest = LONGEST + 2 * len(prompts)
+    longest = LONGEST + AHEAD * len(prompts)
     settings = Settings(
         method=method,
         max_new_tokens=longest,

@@ -61,7 +61,8 @@ def _notes(board: Board) -> list[str]:
         for method, batch in sorted(board.too_short)
     ]
     try:
-        prompts, context = len(batch_prompts()), board.context
+        prompts = len(batch_prompts())
+        shortest, longest = board.stretch(min(PLANNED_BATCHES))[0], board.stretch(max(PLANNED_BATCHES))[-1]
     except UserError as error:
         return [*told, WORDS["roof.run.no_prompts"].format(reason=error)]
     store = WORDS["roof.run.store"].format(name=board.store) if board.store else WORDS["roof.run.no_store"]
@@ -72,7 +73,8 @@ def _notes(board: Board) -> list[str]:
         dtype=model.dtype,
         device=model.device_name,
         waves=LEAST_ANSWERS,
-        context=context,
+        shortest=shortest,
+        longest=longest,
     )
     return [*told, fine]
 
@@ -83,10 +85,9 @@ def _charts(board: Board, methods: list[str]) -> list[Chart]:
 
 def _plans(board: Board, method: str) -> dict[int, Plan]:
     try:
-        context = board.context
-    except UserError:
+        found = {batch: board.plan_run(method, batch) for batch in PLANNED_BATCHES}
+    except UserError:  # there are no prompts; a note says so
         return {}
-    found = {batch: board.plan(method, batch, context) for batch in PLANNED_BATCHES}
     return {batch: plan for batch, plan in found.items() if plan is not None}
 
 

@@ -11,8 +11,8 @@ from sssd_demo.ui.words import WORDS
 
 HOLDS = 0.15  # a plan this close to the truth holds
 EVEN = 0.03  # a gain this small is within what two measurements of the same thing differ by
+FAR = 2.0  # a plan this far off is told in times, not per cent
 MATTERS = 0.03  # of a round's time; less is not worth a word
-LONGER_TEXTS = 1.5  # times the context that was planned
 
 
 def gain_sentence(board: Board, method: str, batch: int) -> str:
@@ -48,10 +48,10 @@ def plan_sentence(measured: Measured) -> str:
     if plan is None:
         return WORDS["roof.run.no_plan"]
     off = plan.tokens_per_second / result.tokens_per_second - 1
-    side = "none" if abs(off) < 0.005 else "high" if off > 0 else "low"
+    side = "none" if abs(off) < 0.005 else "times" if off > FAR else "high" if off > 0 else "low"
     agrees = abs(result.tokens_per_second / plan.tokens_per_second - 1) <= HOLDS
     told = WORDS["roof.run.agrees" if agrees else "roof.run.disagrees"].format(
-        planned=plan.tokens_per_second, off=WORDS[f"roof.run.off.{side}"].format(share=abs(off))
+        planned=plan.tokens_per_second, off=WORDS[f"roof.run.off.{side}"].format(share=abs(off), times=1 + off)
     )
     return told if agrees else told + _because(measured)
 
@@ -76,8 +76,6 @@ def _because(measured: Measured) -> str:
         return told + WORDS["roof.run.because.drafting"].format(ms=result.draft_ms + result.beside_ms)
     if measured.quick:
         return told + WORDS["roof.run.because.quick"]
-    if result.context > LONGER_TEXTS * plan.context:
-        return told + WORDS["roof.run.because.context"]
     return told + WORDS["roof.run.because.busy" if by_time > 0 else "roof.run.because.quiet"]
 
 

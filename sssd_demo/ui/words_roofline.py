@@ -106,11 +106,13 @@ ROOFLINE_WORDS = {
     "roof.yield.assumed.none": "without a store",
     "roof.yield.unknown": "How many guesses are right is not known yet: press Run once, and it is measured.",
     "roof.yield.point": "{tokens:.2f} tokens at s_q = {s_q}",
-    "roof.yield.drafting": " Drafting and learning from it take {ms:.2f} ms for each sequence and forward; the plan includes that.",
+    "roof.yield.drafting": (
+        " Drafting and learning from it take {ms:.2f} ms for each sequence and forward; the plan includes that."
+    ),
     "roof.plan.nothing": "Nothing is known of this machine yet, so nothing can be chosen.",
     "roof.plan.pays": (
-        "At {batch}, goodput puts {s_q} of each into a forward: planned are {speed:,.0f} tokens a second"
-        " instead of {plain:,.0f}, {ratio:.2f}× plain decoding."
+        "At {batch}, goodput puts {s_q} of each into a forward: planned are {speed:,.0f} tokens a second instead of"
+        " {plain:,.0f}, {ratio:.2f}× plain decoding."
     ),
     "roof.plan.does_not_pay": (
         "At {batch}, guessing is not planned to pay: {speed:,.0f} tokens a second against {plain:,.0f} of plain"
@@ -155,12 +157,12 @@ ROOFLINE_WORDS = {
     "roof.chart.limit": "20 % longer than one token each",
     "roof.chart.none": "Nothing was measured yet.",
     "roof.said.memory": (
-        "With {s_q} of {batch} a forward does {intensity:.1f} operations for every byte it reads. The knee is"
-        " at {knee:.1f}, so reading is what takes the time, and more tokens are nearly free."
+        "With {s_q} of {batch} a forward does {intensity:.1f} operations for every byte it reads. The knee is at"
+        " {knee:.1f}, so reading is what takes the time, and more tokens are nearly free."
     ),
     "roof.said.arithmetic": (
-        "With {s_q} of {batch} a forward does {intensity:.1f} operations for every byte it reads. That is"
-        " beyond the knee ({knee:.1f}): arithmetic takes the time, and every further token costs."
+        "With {s_q} of {batch} a forward does {intensity:.1f} operations for every byte it reads. That is beyond the"
+        " knee ({knee:.1f}): arithmetic takes the time, and every further token costs."
     ),
     "roof.said.below": (
         " It reaches {attained:,.0f} GFLOP/s, {share:.0%} of the roof there: what this picture leaves out (attention,"
@@ -229,13 +231,13 @@ ROOFLINE_WORDS = {
     "roof.run.disagrees": " Planned were {planned:,.0f}, {off}.",
     "roof.run.off.high": "{share:.0%} too many",
     "roof.run.off.low": "{share:.0%} too few",
+    "roof.run.off.times": "{times:.1f} times as many as it were",
     "roof.run.off.none": "as many",
     "roof.run.because.slow": " The reason: a round took {took:.1f} ms, not {planned:.1f}.",
     "roof.run.because.fast": " The reason: a round took only {took:.1f} ms, not {planned:.1f}.",
     "roof.run.because.load": " Others were answered in the same forwards (under load).",
     "roof.run.because.drafting": " Most of that was drafting and learning from it ({ms:.1f} ms), not the forward.",
     "roof.run.because.quick": " Batches of this size had not been timed: measure this machine and run again.",
-    "roof.run.because.context": " The texts were longer than the plan took them to be.",
     "roof.run.because.busy": " The machine is busier than when its forwards were timed.",
     "roof.run.because.quiet": " The machine is less busy than when its forwards were timed.",
     "roof.run.because.fewer": (
@@ -251,8 +253,8 @@ ROOFLINE_WORDS = {
     ),
     "roof.run.no_plan": " There was no plan for it.",
     "roof.said.speed": (
-        "With {method} the machine writes {first:,.0f} tokens a second at {few} and {last:,.0f} at {many}: {times:.1f}×"
-        " as many."
+        "With {method} the machine writes {first:,.0f} tokens a second at {few} and {last:,.0f} at {many}:"
+        " {times:.1f}× as many."
     ),
     "roof.said.wait": (
         "One sequence waited {first:.0f} ms for a token at {few} and {last:.0f} ms at {many}, with {method}."
@@ -286,8 +288,8 @@ ROOFLINE_WORDS = {
         "Greedy answers to {prompts} prompts written for this project ({store}); {model}, {dtype}, {device}. Tokens a"
         " second are those of all sequences while all of them were being written, drafting and everything else"
         " included; a sequence's wait is that time by its own tokens. Small batches are run up to {waves} times, with"
-        " other prompts. Planned: forward times as measured in part 1, texts of about {context} tokens, and the rule"
-        " that the chat uses played through on the drafts of the sample."
+        " other prompts. Planned: forward times as measured in part 1, texts of {shortest} to {longest} tokens, and"
+        " the rule that the chat uses played through on the drafts of the sample."
     ),
     "roof.run.store": "with the store {name}",
     "roof.run.no_store": "without a store",
