@@ -18,6 +18,14 @@ Law = Literal["point", "sampled", "distinct"]
 Fate = Literal["accepted", "rejected", "ignored"]
 Source = Literal["prompt", "output", "datastore", "recycled", "model", "jacobi"]
 FinishReason = Literal["end_of_text", "length", "cancelled"]
+Worker = Literal["target", "drafter"]
+# lookup: of an outcome in the speculation cache; redraft: after a miss; glue: the forward over what the target is
+# verifying; branch: one token for each prepared outcome; wait: the target's, for the drafter; backup: n-grams.
+Work = Literal["lookup", "redraft", "glue", "branch", "wait", "backup"]
+Fallback = Literal["immediate", "batched", "backup", "nearest", "nothing"]
+# first: nothing can have been prepared yet; late: the drafter had not answered in time; rolled back: after too many
+# misses nothing is prepared for a while; no drafter: it has died or is still starting.
+MissReason = Literal["first", "miss", "late", "rolled back", "no drafter"]
 AcceptanceRule = Literal["chain", "block", "tree", "traversal"]  # see `rules.py`
 
 ROOT = -1  # the parent index of a tree's first tokens: the last committed token, which is not a node itself
@@ -136,21 +144,28 @@ EMPTY_VERIFIED_TREE = VerifiedTree()
 class Span:
     """One stretch of work on the shared monotonic clock, for timelines."""
 
-    who: str
-    what: str
+    who: Worker
+    what: Work
     start_ms: float
     end_ms: float
+    tokens: int = 0  # of a sequence's forward, the most in the batch; 0 where the work was no forward
 
 
 @dataclass(frozen=True)
 class SaguaroRound:
-    """What the speculation cache knew about this round's outcome (methods of the Saguaro family only)."""
+    """How this round's draft came about after the round before (methods of the Saguaro family only).
 
-    outcome: tuple[int, int]  # (number accepted, bonus token) of the round before: the key looked up
-    keys: tuple[tuple[int, int], ...]  # the outcomes that had been prepared
+    While the target verified the last draft, the drafter prepared the next for some of the outcomes it could have. The
+    `outcome` that came true was looked up among them.
+    """
+
+    outcome: tuple[int, int]  # (number accepted, bonus token) of the round before
+    keys: tuple[tuple[int, int], ...]  # the outcomes that had been prepared, by number accepted, then most likely first
     hit: bool
-    fallback: str | None  # what was served instead on a miss
-    spans: tuple[Span, ...] = ()
+    fallback: Fallback | None  # what was served instead; None on a hit
+    spans: tuple[Span, ...] = ()  # work since the last round's forward began, up to this one's, for the whole batch
+    why: MissReason | None = None  # None on a hit
+    rank: int | None = None  # place of the bonus among the drafter's guesses there, from 1; None if it made none
 
 
 @dataclass(frozen=True)

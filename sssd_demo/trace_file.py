@@ -34,16 +34,20 @@ from sssd_demo.trace import (
     AcceptanceRule,
     Decision,
     Draw,
+    Fallback,
     Fate,
     FinishReason,
     Held,
     Law,
+    MissReason,
     Round,
     SaguaroRound,
     Source,
     Span,
     Trace,
     VerifiedTree,
+    Work,
+    Worker,
 )
 from sssd_demo.whole_file import write_whole
 
@@ -159,16 +163,7 @@ def round_to_json(round_: Round) -> dict[str, Any]:
     if round_.draw is not None:
         data["draw"] = asdict(round_.draw)
     if round_.saguaro is not None:
-        data["saguaro"] = {
-            "outcome": list(round_.saguaro.outcome),
-            "keys": [list(key) for key in round_.saguaro.keys],
-            "hit": round_.saguaro.hit,
-            "fallback": round_.saguaro.fallback,
-            "spans": [
-                {"who": span.who, "what": span.what, "start_ms": span.start_ms, "end_ms": span.end_ms}
-                for span in round_.saguaro.spans
-            ],
-        }
+        data["saguaro"] = asdict(round_.saguaro)
     return data
 
 
@@ -267,12 +262,15 @@ def _saguaro(value: Any, where: str) -> SaguaroRound:
         return member(data, key, where), f"{where}.{key}"
 
     fallback, fallback_where = entry("fallback")
+    why, rank = data.get("why"), data.get("rank")
     return SaguaroRound(
         outcome=_outcome(*entry("outcome")),
         keys=items(*entry("keys"), _outcome),
         hit=flag(*entry("hit")),
-        fallback=None if fallback is None else text(fallback, fallback_where),
+        fallback=None if fallback is None else one_of(fallback, fallback_where, get_args(Fallback)),
         spans=items(*entry("spans"), _span),
+        why=None if why is None else one_of(why, f"{where}.why", get_args(MissReason)),
+        rank=None if rank is None else whole(rank, f"{where}.rank", low=1),
     )
 
 
@@ -280,10 +278,11 @@ def _span(value: Any, where: str) -> Span:
     data = mapping(value, where)
     start = real(member(data, "start_ms", where), f"{where}.start_ms")
     return Span(
-        who=text(member(data, "who", where), f"{where}.who"),
-        what=text(member(data, "what", where), f"{where}.what"),
+        who=one_of(member(data, "who", where), f"{where}.who", get_args(Worker)),
+        what=one_of(member(data, "what", where), f"{where}.what", get_args(Work)),
         start_ms=start,
         end_ms=real(member(data, "end_ms", where), f"{where}.end_ms", low=start),
+        tokens=whole(data.get("tokens", 0), f"{where}.tokens"),
     )
 
 

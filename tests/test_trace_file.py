@@ -42,7 +42,13 @@ def sample_trace() -> Trace:
         fates=("accepted", "ignored"),
     )
     saguaro = SaguaroRound(
-        outcome=(1, 14), keys=((0, 9), (1, 14)), hit=True, fallback=None, spans=(Span("target", "verify", 1.0, 2.5),)
+        outcome=(1, 14),
+        keys=((0, 9), (1, 2)),
+        hit=False,
+        fallback="backup",
+        spans=(Span("drafter", "glue", 1.0, 2.5, tokens=4), Span("target", "wait", 30.0, 30.4)),
+        why="miss",
+        rank=3,
     )
     return Trace(
         created="2025-01-02T03:04:05+00:00",
@@ -192,6 +198,8 @@ def assign(*keys, value):
         (assign("rounds", 1, "bonus", value=2**40), "at most 2147483647"),
         (assign("rounds", 2, "saguaro", "outcome", value=[1]), "a pair"),
         (assign("rounds", 2, "saguaro", "spans", 0, "end_ms", value=0), "at least 1"),
+        (assign("rounds", 2, "saguaro", "fallback", value="hope"), "one of immediate"),
+        (assign("rounds", 2, "saguaro", "rank", value=0), "at least 1"),
         (assign("rounds", value={}), "should be a list"),
         (assign("finish_reason", value="bored"), "one of end_of_text, length, cancelled"),
         (assign("created", value="yesterday"), "ISO 8601"),

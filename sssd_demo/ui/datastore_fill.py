@@ -108,14 +108,15 @@ class FillJob:
 
     def _run(self) -> None:
         try:
-            self._over = self._fill()
+            over = self._fill()
         except UserError as error:
-            self._over = FillState("stopped", self._refusal(error))
+            over = FillState("stopped", self._refusal(error))
         except Exception:
             logger.exception("text could not be added to a store")
-            self._over = FillState("stopped", WORDS["refuse.fault"])
+            over = FillState("stopped", WORDS["refuse.fault"])
         finally:
-            forget_files(self._uploads)
+            forget_files(self._uploads)  # before it is said to be over: who hears that may look for the files
+        self._over = over
 
     def _fill(self) -> FillState:
         documents, whole = self._collect()
