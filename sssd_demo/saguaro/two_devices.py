@@ -1,0 +1,190 @@
+"""The two-device clock: the rounds of an answer laid on two devices by the times of forwards measured alone.
+
+Outcomes, hits and misses stay those of the trace. Only durations are replaced: every forward of drafter and target
+takes what one of its width takes alone; looking up and sending take what they took in the trace, which is no less. A
+step never begins before what it depends on has ended:
+
+    glue       after the draft before was handed over          lookup    after the outcome, and the last branch
+    branches   one after another, after the glue               redraft   after the lookup that failed
+    verify     after the draft has arrived, and the target's own n-grams with it
+
+Both devices read the prompt before the clock begins. The result is computed, not measured, and has to be called so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from sssd_demo.saguaro.alone_times import AloneTimes
+from sssd_demo.saguaro.timeline import Bar, Doing, HandOver, Timeline, looked_up, tokens_after_first
+from sssd_demo.trace import Round, SaguaroRound, Span, Trace, Work, Worker
+
+LEAST_SENDING_MS = 0.02  # a message between two processes on this kind of machine takes no less
+
+
+def asynchronous(
+    trace: Trace, alone: AloneTimes, *, beside: Sequence[Trace] = (), sending_ms: float | None = None
+) -> Timeline:
+    """A Saguaro answer on two devices. Every message between them takes `sending_ms`, by default as in the trace.
+
+    `beside` are the other answers of its batch, whose drafts made the forwards wider. Raises `ValueError` for a trace
+    without a speculation cache.
+    """
+    if any(round_.saguaro is None for round_ in trace.rounds[1:]):
+        raise ValueError(f"the method {trace.method} prepares nothing ahead")
+    sending = message_ms(trace) if sending_ms is None else sending_ms
+    plan = _Plan()
+    prepares = 0.0  # when the drafter has the draft that is being verified, and prepares for its outcomes
+    for step in _steps(trace, alone, beside):
+        round_, work = step.round, step.work
+        ready = prepares
+        for span in _of(work, "glue", "branch"):
+            ready = plan.add("drafter", span.what, ready, step.draft_ms(span.tokens), round_.index)
+        outcome = plan.ends("target")
+        answered = max(outcome + sending, ready)
+        asked = answered
+        for span in _of(work, "lookup"):
+            answered = plan.add("drafter", "lookup", answered, span.end_ms - span.start_ms, round_.index)
+        for width in step.redrafted():
+            answered = plan.add("drafter", "redraft", answered, step.draft_ms(width), round_.index)
+        if work.why == "late":  # by the clock, whatever the drafter does
+            arrives = outcome + sum(span.end_ms - span.start_ms for span in _of(work, "wait"))
+        elif work.why == "no drafter":
+            arrives = outcome
+        else:
+            arrives = answered + sending if answered > asked or work.hit else outcome
+        if arrives > outcome:
+            plan.add("target", "wait", outcome, arrives - outcome, round_.index)
+        own = _of(work, "backup")
+        for span in own:
+            arrives = plan.add("target", "backup", arrives, span.end_ms - span.start_ms, round_.index)
+        if own or not _of(work, "lookup", "redraft"):  # what the target put into the draft, it has to tell the drafter
+            answered = arrives + sending
+        prepares = max(plan.ends("drafter"), answered)
+        plan.hand_over(round_.index, arrives, looked_up(work))
+        plan.add("target", "verify", arrives, step.verify_ms, round_.index)
+    return plan.timeline(trace)
+
+
+def synchronous(trace: Trace, alone: AloneTimes, *, beside: Sequence[Trace] = ()) -> Timeline:
+    """An answer of standard speculative decoding: the draft model's forwards, then the target's, in turn.
+
+    Nothing is charged for messages: drafter and target may well share a device. Raises `ValueError` for other drafts
+    than those of a draft model.
+    """
+    plan = _Plan()
+    unread = 1  # committed tokens whose keys and values the draft model lacks
+    for step in _steps(trace, alone, beside):
+        round_ = step.round
+        depths = round_.tree.depths()
+        if any(source != "model" for source in round_.tree.sources):
+            raise ValueError("only drafts of a draft model can be laid out")
+        deepest = max(depths, default=0)
+        arrives = plan.ends("target")
+        for level in range(deepest):
+            width = unread if level == 0 else depths.count(level)
+            arrives = plan.add("drafter", "draft", arrives, step.draft_ms(width), round_.index)
+        plan.hand_over(round_.index, arrives, None)
+        plan.add("target", "verify", arrives, step.verify_ms, round_.index)
+        accepted = len(round_.tree.accepted_path())
+        if not deepest:
+            unread += len(round_.committed)
+        else:
+            unread = 1 + (accepted == deepest)  # a tree's last level is drafted but not read
+    return plan.timeline(trace)
+
+
+def message_ms(trace: Trace) -> float:
+    """What one message between drafter and target took, the median over hits whose draft lay ready.
+
+    Half of what the target waited beyond the lookup. Drafter and target shared the machine, so alone it is not longer.
+    """
+    taken = []
+    for before, round_ in zip(trace.rounds, trace.rounds[1:], strict=False):
+        work = round_.saguaro
+        if work is None or not work.hit or _of(work, "backup"):
+            continue
+        prepared = max((span.end_ms for span in _of(work, "glue", "branch")), default=before.end_ms)
+        if prepared <= round_.start_ms:
+            looking = sum(span.end_ms - span.start_ms for span in _of(work, "lookup"))
+            taken.append((round_.draft_ms - looking) / 2)
+    return max(LEAST_SENDING_MS, median(taken)) if taken else LEAST_SENDING_MS
+
+
+@dataclass
+class _Plan:
+    """A timeline that grows; each side does one thing at a time."""
+
+    bars: list[Bar] = field(default_factory=list)
+    hand_overs: list[HandOver] = field(default_factory=list)
+    free: dict[Worker, float] = field(default_factory=dict)
+
+    def ends(self, who: Worker) -> float:
+        """When `who` is done with everything so far."""
+        return self.free.get(who, 0.0)
+
+    def add(self, who: Worker, what: Doing, start: float, ms: float, round_: int) -> float:
+        """Put a bar at `start`, or as soon after as `who` is free; returns when it ends."""
+        start = max(start, self.ends(who))
+        self.bars.append(Bar(who, what, start, start + ms, round_))
+        self.free[who] = start + ms
+        return start + ms
+
+    def hand_over(self, round_: int, ms: float, hit: bool | None) -> None:
+        self.hand_overs.append(HandOver(round_, ms, hit))
+
+    def timeline(self, trace: Trace) -> Timeline:
+        return Timeline(tuple(self.bars), tuple(self.hand_overs), self.ends("target"), tokens_after_first(trace))
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One round and what its forwards take alone."""
+
+    round: Round
+    context: int  # tokens in the caches
+    q: int
+    alone: AloneTimes
+
+    @property
+    def work(self) -> SaguaroRound:
+        assert self.round.saguaro is not None
+        return self.round.saguaro
+
+    @property
+    def verify_ms(self) -> float:
+        return self.alone.verify_ms(self.round.batch_size, self.q, self.context)
+
+    def draft_ms(self, width: int) -> float:
+        return self.alone.draft_ms(self.round.batch_size, max(1, width), self.context)
+
+    def redrafted(self) -> list[int]:
+        """The widths of the forwards that drafted after the outcome was known; the prompt's are not among them."""
+        widths = [span.tokens for span in _of(self.work, "redraft")]
+        if self.work.why != "first" or not widths:
+            return widths
+        tree = self.round.tree
+        depths = zip(tree.depths(), tree.sources, strict=True)
+        depth = max((depth for depth, source in depths if source == "model"), default=0)
+        return [1, *widths[-depth:][1:]] if depth else []
+
+
+def _steps(trace: Trace, alone: AloneTimes, beside: Sequence[Trace]) -> Iterator[_Step]:
+    widest: dict[float, int] = {}
+    for each in (trace, *beside):
+        for round_ in each.rounds:
+            widest[round_.start_ms] = max(widest.get(round_.start_ms, 1), _tokens(round_))
+    for round_, before in trace.contexts():
+        if round_.index:
+            yield _Step(round_, len(trace.prompt) + len(before) - 1, widest[round_.start_ms], alone)
+
+
+def _tokens(round_: Round) -> int:
+    """What the target's forward read of a sequence."""
+    return 1 + len(round_.tree) + round_.withheld + round_.scratch
+
+
+def _of(work: SaguaroRound, *what: Work) -> list[Span]:
+    return [span for span in work.spans if span.what in what]

@@ -1,0 +1,185 @@
+"""Rounds laid on two devices, against times worked out by hand, and what no layout may do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sssd_demo.roofline import Profile
+from sssd_demo.saguaro.alone_times import AloneTimes, measure
+from sssd_demo.saguaro.timeline import Timeline, measured
+from sssd_demo.saguaro.two_devices import asynchronous, message_ms, synchronous
+from sssd_demo.trace import SaguaroRound, Trace
+from tests.toy_saguaro import ALONE, FIRST, HIT, MESSAGE, MISS, STEP, VERIFY, Made, saguaro_trace, speculative_trace
+
+BACKUP = Made(0, hit=False, why="miss", fallback="backup", rank=7)
+LATE = Made(0, hit=False, why="late", fallback="backup", rank=None)
+ROLLED_BACK = Made(1, hit=False, why="rolled back", fallback="immediate", rank=None)
+ORPHAN = Made(0, hit=False, why="no drafter", fallback="backup", rank=None)
+ALL = saguaro_trace([FIRST, HIT, MISS, HIT, BACKUP, HIT, LATE, ROLLED_BACK, HIT, ORPHAN])
+
+
+def rows(timeline: Timeline) -> list[tuple[str, float, float]]:
+    return [(bar.what, round(bar.start_ms, 6), round(bar.end_ms, 6)) for bar in timeline.bars if bar.what != "wait"]
+
+
+def of(timeline: Timeline, index: int, *what: str) -> list[tuple[float, float]]:
+    return [
+        (round(bar.start_ms, 6), round(bar.end_ms, 6))
+        for bar in timeline.bars
+        if bar.round == index and bar.what in what
+    ]
+
+
+def work_of(trace: Trace, index: int) -> SaguaroRound:
+    work = trace.rounds[index].saguaro
+    assert work is not None
+    return work
+
+
+def test_a_first_round_a_hit_and_a_miss_by_hand():
+    laid = asynchronous(saguaro_trace([FIRST, HIT, MISS]), ALONE)
+    by_hand = [
+        ("redraft", 0.25, 2.375),  # one token: the prompt was read before the clock began
+        ("redraft", 2.375, 4.5),
+        ("verify", 4.75, 16.75),
+        ("glue", 4.5, 6.875),  # once the drafter has handed over, not once the target has received
+        ("branch", 6.875, 9.625),
+        ("branch", 9.625, 12.375),
+        ("lookup", 17.0, 17.5),
+        ("verify", 17.75, 29.75),
+        ("glue", 17.5, 19.875),
+        ("branch", 19.875, 22.625),
+        ("branch", 22.625, 25.375),
+        ("lookup", 30.0, 30.5),
+        ("redraft", 30.5, 32.75),  # all was accepted, so two tokens are new to the draft model
+        ("redraft", 32.75, 34.875),
+        ("verify", 35.125, 47.125),
+    ]
+    assert sorted(rows(laid), key=lambda row: row[1:]) == sorted(by_hand, key=lambda row: row[1:])
+    assert laid.total_ms == pytest.approx(47.125)
+    assert [each.hit for each in laid.hand_overs] == [None, True, False]
+    assert laid.tokens == 2 + 3 + 2
+
+
+def test_drafting_in_turn_by_hand():
+    laid = synchronous(speculative_trace([2, 0]), ALONE)
+    assert rows(laid) == [
+        ("draft", 0.0, 2.125),
+        ("draft", 2.125, 4.25),
+        ("verify", 4.25, 16.25),
+        ("draft", 16.25, 18.5),  # two tokens are new after a draft that was accepted whole
+        ("draft", 18.5, 20.625),
+        ("verify", 20.625, 32.625),
+    ]
+
+
+def test_slow_branches_hold_up_the_lookup():
+    slow = AloneTimes(ALONE.target, Profile({(1, 1, 64): 0.010}))
+    laid = asynchronous(saguaro_trace([FIRST, HIT]), slow)
+    (last,) = [bar.end_ms for bar in laid.bars if bar.what == "branch"][-1:]
+    ((begins, _),) = of(laid, 2, "lookup")
+    assert begins == pytest.approx(last)
+    assert begins > of(laid, 1, "verify")[0][1] + MESSAGE
+
+
+def test_whatever_happened_no_step_begins_before_what_it_depends_on():
+    laid = asynchronous(ALL, ALONE)
+    verify = {bar.round: bar for bar in laid.bars if bar.what == "verify"}
+    for who in ("drafter", "target"):
+        bars = sorted((bar for bar in laid.bars if bar.who == who), key=lambda bar: bar.start_ms)
+        assert all(a.end_ms <= b.start_ms + 1e-9 for a, b in zip(bars, bars[1:], strict=False))
+    for index in range(2, len(ALL.rounds)):
+        outcome = verify[index - 1].end_ms
+        for start, _ in of(laid, index, "lookup", "redraft"):
+            assert start >= outcome + MESSAGE - 1e-9
+        for start, _ in of(laid, index, "branch"):
+            assert start >= max((end for _, end in of(laid, index, "glue")), default=0.0)
+        if work_of(ALL, index).why != "late":
+            for _, end in of(laid, index, "lookup", "redraft", "backup"):
+                assert verify[index].start_ms >= end - 1e-9
+        assert verify[index].start_ms >= outcome
+
+
+def test_the_drafter_learns_of_a_draft_made_without_it_by_a_message():
+    laid = asynchronous(ALL, ALONE)
+    made_by_target = [r.index for r in ALL.rounds[1:] if r.saguaro and r.saguaro.fallback == "backup"]
+    for index in made_by_target:
+        for start, _ in of(laid, index + 1, "glue"):
+            assert start >= next(each.ms for each in laid.hand_overs if each.round == index) + MESSAGE - 1e-9
+
+
+def test_a_draft_that_was_late_by_the_clock_costs_what_the_target_waited():
+    laid = asynchronous(saguaro_trace([FIRST, LATE]), ALONE)
+    ((begins, ends),) = of(laid, 2, "wait")
+    waited = next(s for s in work_of(saguaro_trace([FIRST, LATE]), 2).spans if s.what == "wait")
+    assert ends - begins == pytest.approx(waited.end_ms - waited.start_ms)
+
+
+def test_outcomes_and_tokens_are_those_of_the_trace():
+    laid, here = asynchronous(ALL, ALONE), measured(ALL)
+    assert here is not None
+    assert [each.hit for each in laid.hand_overs] == [each.hit for each in here.hand_overs]
+    assert laid.tokens == here.tokens
+
+
+def test_messages_are_timed_on_hits_whose_draft_lay_ready():
+    assert message_ms(saguaro_trace([FIRST, HIT, MISS])) == pytest.approx(MESSAGE)
+    assert 0 < message_ms(saguaro_trace([FIRST, MISS])) < MESSAGE
+
+
+def test_the_widest_draft_of_a_batch_sets_what_verification_takes():
+    steep = AloneTimes(Profile({(1, 1, 64): 0.010, (1, 11, 64): 0.020}), ALONE.draft)
+    trace = saguaro_trace([FIRST])
+    alone, beside = (asynchronous(trace, steep, beside=others) for others in ((), (wider(trace, 5),)))
+    assert alone.total_ms + 3 == pytest.approx(beside.total_ms)  # six tokens instead of three
+
+
+def wider(trace: Trace, withheld: int) -> Trace:
+    rounds = [replace(each, withheld=withheld - len(each.tree)) if each.index else each for each in trace.rounds]
+    return replace(trace, rounds=tuple(rounds))
+
+
+def test_methods_are_not_taken_for_each_other():
+    with pytest.raises(ValueError, match="prepares nothing"):
+        asynchronous(speculative_trace([1]), ALONE)
+    looked_up = speculative_trace([1])
+    tree = replace(looked_up.rounds[1].tree, sources=("prompt", "prompt"))
+    rounds = (looked_up.rounds[0], replace(looked_up.rounds[1], tree=tree))
+    with pytest.raises(ValueError, match="draft model"):
+        synchronous(replace(looked_up, rounds=rounds), ALONE)
+
+
+def test_the_measured_clock_is_the_traces_own():
+    here = measured(saguaro_trace([FIRST, HIT]))
+    assert here is not None
+    first = 2 * MESSAGE + 2 * STEP
+    assert [round(ms, 6) for ms in (here.bars[0].start_ms, here.bars[0].end_ms)] == [MESSAGE, MESSAGE + STEP]
+    assert of(here, 1, "verify") == [(first, first + VERIFY)]
+    assert of(here, 2, "glue")[0][0] == pytest.approx(first)
+    assert here.share("target") == pytest.approx(2 * VERIFY / here.total_ms)
+    assert measured(saguaro_trace([])) is None
+
+
+def test_in_turn_the_drafter_works_while_the_target_waits():
+    here = measured(speculative_trace([1]))
+    assert here is not None
+    assert [(bar.who, bar.what, bar.start_ms, bar.end_ms) for bar in here.bars] == [
+        ("drafter", "draft", 0.0, 2 * STEP),
+        ("target", "verify", 2 * STEP, 2 * STEP + 14.0),
+    ]
+    assert here.hand_overs[0].hit is None
+
+
+def test_both_models_are_timed_alone_and_looked_up_by_width_and_context():
+    asked: list[tuple[int, int, int]] = []
+
+    def target(batch: int, q: int, context: int) -> float:
+        return 0.010 + 0.001 * q + 0.00001 * context
+
+    found = measure(target, lambda b, q, c: 0.002, report=asked.append, contexts=(64, 512))
+    assert found.verify_ms(1, 4, 64) == pytest.approx(14.0 + 0.64)
+    assert found.verify_ms(1, 4, 100) == found.verify_ms(1, 4, 64)  # within one block of the cache
+    assert found.draft_ms(1, 40, 300) == pytest.approx(2.0)
+    assert {point[2] for point in asked} == {64, 512}
