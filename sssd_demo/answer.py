@@ -46,7 +46,8 @@ class Answer:
             if self._withhold:
                 round_ = round_.withholding("datastore")
             held = {held.token for decision in round_.decisions for held in decision.held}
-            ids = {*round_.tree.tokens, *round_.committed, round_.bonus, *held}
+            prepared = {token for _, token in round_.saguaro.keys} if round_.saguaro else set()
+            ids = {*round_.tree.tokens, *round_.committed, round_.bonus, *held, *prepared}
             self.trace = self.trace.with_round(round_, token_bytes(self._text, ids - self.trace.token_bytes.keys()))
             yield round_
         self.trace = replace(self.trace, finish_reason=self.finished.reason)

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from torch import nn
 
 from sssd_demo.errors import UserError
+from sssd_demo.packed_linear import pack
 
 DTYPES = ("float32", "bfloat16", "float16")
 VERIFIED_TOKENS = 8  # tokens in one pass of the target while speculating, for the measurement
@@ -36,9 +38,9 @@ def choose_dtype(
     """The format to compute in: `asked`, or for "auto" what suits the device.
 
     On a CPU, products of the model's own MLP shape [8, hidden] · [hidden, intermediate] are timed for a
-    fraction of a second by `clock` (seconds): bfloat16 is fast only where the CPU computes in it, and elsewhere many
-    times slower; between the two, it takes half the memory. On a GPU, bfloat16 if it has it. Raises `UserError` for an
-    unknown format.
+    fraction of a second by `clock` (seconds), with weights packed as the model's will be: bfloat16 is fast only where
+    the CPU computes in it, and elsewhere many times slower; between the two, it takes half the memory. On a GPU,
+    bfloat16 if it has it. Raises `UserError` for an unknown format.
     """
     if asked != "auto":
         if asked not in DTYPES:
@@ -60,6 +62,7 @@ def choose_dtype(
     return DtypeChoice(chosen, measured)
 
 
+@torch.inference_mode()
 def _seconds(
     dtypes: tuple[torch.dtype, ...], hidden_size: int, intermediate_size: int, clock: Callable[[], float]
 ) -> list[float]:
@@ -68,18 +71,22 @@ def _seconds(
     In turn, because others may be using the machine, and it should slow all formats alike.
     """
     count = max(2, _WEIGHTS // (hidden_size * intermediate_size))
-    weights = {
-        dtype: [torch.ones(intermediate_size, hidden_size, dtype=dtype) for _ in range(count)] for dtype in dtypes
-    }
+    layers = {dtype: [_layer(hidden_size, intermediate_size, dtype) for _ in range(count)] for dtype in dtypes}
     tokens = {dtype: torch.ones(VERIFIED_TOKENS, hidden_size, dtype=dtype) for dtype in dtypes}
     best, begun = dict.fromkeys(dtypes, float("inf")), clock()
     for turn in range(_MOST_TURNS):
         for dtype in dtypes:
             start = clock()
-            for weight in weights[dtype]:
-                torch.nn.functional.linear(tokens[dtype], weight)
+            for layer in layers[dtype]:
+                layer(tokens[dtype])
             if turn:  # the first warms up
                 best[dtype] = max(min(best[dtype], clock() - start), 1e-9)
         if turn and clock() - begun > _SECONDS:
             break
     return list(best.values())
+
+
+def _layer(inputs: int, outputs: int, dtype: torch.dtype) -> nn.Module:
+    plain = nn.Linear(inputs, outputs, bias=False, device="meta")
+    plain.weight = nn.Parameter(torch.ones(outputs, inputs, dtype=dtype), requires_grad=False)
+    return pack(plain)

@@ -1,7 +1,8 @@
 """Linear layers whose weights lie as the processor's matrix kernels want them.
 
-Kept in oneDNN's own layout, bfloat16 weights make a product of eight tokens hardly slower than one of a single token,
-which is what verification lives on; `benchmarks/packing.py` measures it.
+Kept in oneDNN's own layout, weights make a product of eight tokens hardly slower than one of a single token, which is
+what verification lives on; `benchmarks/packing.py` measures it. In float32 a token's product is then also the same to
+the last bit with however many others it is computed.
 """
 
 from __future__ import annotations
@@ -11,13 +12,19 @@ from torch import nn
 
 
 def pack(linear: nn.Linear) -> nn.Module:
-    """`linear` with packed weights where that exists (bfloat16 on a CPU with oneDNN), else `linear` itself.
+    """`linear` with packed weights where that exists (see `packs`), else `linear` itself.
 
     The weight of `linear` is not kept.
     """
     weight = linear.weight
-    packable = weight.device.type == "cpu" and weight.dtype == torch.bfloat16 and torch.backends.mkldnn.is_available()
-    return _PackedLinear(linear) if packable else linear
+    return _PackedLinear(linear) if weight.device.type == "cpu" and packs(weight.dtype) else linear
+
+
+def packs(dtype: torch.dtype) -> bool:
+    """Whether oneDNN is there and packs weights of `dtype` for this CPU: bfloat16 takes instructions some CPUs lack."""
+    if not torch.backends.mkldnn.is_available():
+        return False
+    return dtype == torch.float32 or (dtype == torch.bfloat16 and torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 class _PackedLinear(nn.Module):

@@ -81,8 +81,10 @@ def _write(text: str) -> None:
 
 def _result(answer: Answer, text: str) -> dict[str, Any]:
     from sssd_demo.metrics import summarise
+    from sssd_demo.saguaro.summary import summarise_cache
 
     trace = answer.trace
+    cache = summarise_cache([trace])
     summary = summarise(trace, answer.finished.prefill_forwards)
     return {
         "method": trace.method,
@@ -103,6 +105,11 @@ def _result(answer: Answer, text: str) -> dict[str, Any]:
         "accepted": summary.accepted,
         "rejected": summary.rejected,
         "ignored": summary.ignored,
+        # of methods that prepare drafts ahead
+        "hit_rate": cache.hit_rate if cache else None,
+        "rolled_back": cache.rolled_back if cache else None,
+        "fallbacks": dict(cache.fallbacks) if cache else None,
+        "wait_ms": cache.wait_ms if cache else None,
     }
 
 
@@ -115,5 +122,18 @@ def show(result: dict[str, Any]) -> str:
         )
     if result["drafted"]:
         lines.append("{drafted} drafted: {accepted} accepted, {rejected} rejected, {ignored} ignored".format(**result))
+    if result["hit_rate"] is not None:
+        lines.append(_cache_line(result))
     lines.append("{method} on {preset}, {dtype}, {device}".format(**result))
     return "\n".join(lines)
+
+
+def _cache_line(result: dict[str, Any]) -> str:
+    """For example "0.82 of the outcomes were foreseen · instead: 3 immediate · the target waited 41 ms for drafts"."""
+    parts = ["{hit_rate:.2f} of the outcomes were foreseen".format(**result)]
+    if result["rolled_back"]:
+        parts.append("{rolled_back} rounds rolled back".format(**result))
+    if result["fallbacks"]:
+        parts.append("instead: " + ", ".join(f"{count} {name}" for name, count in result["fallbacks"].items()))
+    parts.append("the target waited {wait_ms:.0f} ms for drafts".format(**result))
+    return " · ".join(parts)

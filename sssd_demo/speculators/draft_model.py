@@ -8,7 +8,7 @@ and then accepted is not computed again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Seq
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +18,7 @@ from sssd_demo.coins import draft_coin
 from sssd_demo.rules import without
 from sssd_demo.sampled_tree import SampledTree
 from sssd_demo.sampling import Sampling, distribution
-from sssd_demo.speculators.protocol import Outcome, Sequence
+from sssd_demo.speculators.protocol import Sequence
 from sssd_demo.target import PREFILL_CHUNK, Target, chain
 from sssd_demo.trace import EMPTY_TREE, ROOT, DraftTree, Law, Source
 
@@ -121,72 +121,90 @@ class DraftModel:
         trees = {each.sequence.id: each.tree() for each in growing}
         return [trees.get(sequence.id, EMPTY_TREE) for sequence in sequences]
 
-    def keep(self, outcomes: Iterable[Outcome]) -> None:
-        """Of what was drafted last, keep the keys and values of what was accepted."""
-        paths: list[Seq[int] | None] = [None] * len(self._ids)
-        for outcome in outcomes:
-            computed = self._computed.pop(outcome.sequence.id, None)
+    def keep(self, paths: Mapping[int, Seq[int]]) -> None:
+        """Of what was computed last, keep the keys and values of the accepted path, node indices by sequence id."""
+        kept: list[Seq[int] | None] = [None] * len(self._ids)
+        for id_, path in paths.items():
+            computed = self._computed.pop(id_, None)
             if computed is not None:
-                paths[self._ids.index(outcome.sequence.id)] = [node for node in outcome.path if node < computed]
-        self._model.cache.keep_paths(paths)
+                kept[self._ids.index(id_)] = [node for node in path if node < computed]
+        self._model.cache.keep_paths(kept)
+
+    def forget_draft(self, id_: int) -> None:
+        """The target verifies another tree than what was drafted last: nothing of it can be kept."""
+        self._computed.pop(id_, None)
+
+    @torch.inference_mode()
+    def read(self, trees: Seq[tuple[Sequence, DraftTree]]) -> dict[int, torch.Tensor]:
+        """Read what is new in the texts, and a tree after each, in one forward.
+
+        Returns logits [1 + nodes, V] by sequence id: after the text's last token, and after each node. That token stays
+        uncommitted, though its keys and values are there: it is the root of the tree.
+        """
+        cache = self._model.cache
+        roots, whole = [0] * len(self._ids), [EMPTY_TREE] * len(self._ids)  # other rows read a token in vain
+        pending: dict[int, int] = {}
+        for sequence, tree in trees:
+            row = self._ids.index(sequence.id)
+            tokens = sequence.tokens
+            while len(tokens) - cache.lengths[row] > LONG:
+                start = cache.lengths[row]
+                self._model.prefill(row, tokens[start : min(start + PREFILL_CHUNK, len(tokens) - 1)])
+            new = tokens[cache.lengths[row] :]
+            pending[row] = len(new) - 1
+            roots[row], whole[row] = new[0], _after(chain(new[1:]), tree)
+        logits = self._model.forward(roots, whole)
+        found = {}
+        for sequence, tree in trees:
+            row = self._ids.index(sequence.id)
+            cache.advance(row, pending[row])
+            found[sequence.id] = logits[row, pending[row] : pending[row] + 1 + len(tree), : self._vocabulary]
+            self._computed[sequence.id] = len(tree)
+        return found
+
+    @torch.inference_mode()
+    def extend(self, trees: Seq[tuple[Sequence, DraftTree, int]]) -> dict[int, torch.Tensor]:
+        """Compute the newest nodes of trees that have grown; the first so many nodes of each were computed before.
+
+        Returns logits [new nodes, V] by sequence id. A sequence whose tree was read and has not grown takes part:
+        whatever a forward writes for its row, as padding or not, must come after what is already there.
+        """
+        roots, grown, known = [0] * len(self._ids), [EMPTY_TREE] * len(self._ids), [0] * len(self._ids)
+        for sequence, tree, computed in trees:
+            row = self._ids.index(sequence.id)
+            roots[row], grown[row], known[row] = sequence.tokens[-1], tree, 1 + computed
+        logits = self._model.forward(roots, grown, known)
+        return {
+            sequence.id: logits[self._ids.index(sequence.id), : len(tree) - computed, : self._vocabulary]
+            for sequence, tree, computed in trees
+        }
 
     @torch.inference_mode()
     def _grow(self, growing: list[_Growing]) -> None:
-        logits = self._take_in(growing)
+        logits = self.read([(each.sequence, EMPTY_TREE) for each in growing])
         for each in growing:
-            _first_level(each, logits[each.sequence.id])
-            self._computed[each.sequence.id] = 0
+            _first_level(each, logits[each.sequence.id][0])
         for depth in range(1, max(each.plan.depth for each in growing)):
             started = self._clock()
-            logits = self._step(growing)
+            logits = self.extend([(each.sequence, each.shape(), self._computed[each.sequence.id]) for each in growing])
             for each in growing:
+                self._computed[each.sequence.id] = len(each.tokens)
                 if depth < each.plan.depth:
                     _next_level(each, logits[each.sequence.id])
             self._note(self._clock() - started)
 
-    def _take_in(self, growing: list[_Growing]) -> dict[int, torch.Tensor]:
-        """Read what is new in the texts. Returns logits [V] after the last token of each, by sequence id.
-
-        That token stays uncommitted, though its keys and values are there: it is the root of the tree to come.
-        """
-        cache = self._model.cache
-        pending: list[Seq[int]] = [(0,)] * len(self._ids)  # a row that is not drafted for reads a token in vain
-        for each in growing:
-            row = self._ids.index(each.sequence.id)
-            tokens = each.sequence.tokens
-            while len(tokens) - cache.lengths[row] > LONG:
-                start = cache.lengths[row]
-                self._model.prefill(row, tokens[start : min(start + PREFILL_CHUNK, len(tokens) - 1)])
-            pending[row] = tokens[cache.lengths[row] :]
-        logits = self._model.forward([new[0] for new in pending], [chain(new[1:]) for new in pending])
-        found = {}
-        for each in growing:
-            row = self._ids.index(each.sequence.id)
-            cache.advance(row, len(pending[row]) - 1)
-            found[each.sequence.id] = logits[row, len(pending[row]) - 1, : self._vocabulary]
-        return found
-
-    def _step(self, growing: list[_Growing]) -> dict[int, torch.Tensor]:
-        """Compute the newest level of each tree. Returns logits [nodes of the level, V] by sequence id.
-
-        A tree that is as deep as it should be takes part: whatever a forward writes for its row, as padding or not,
-        must come after what is already there.
-        """
-        roots, trees, known = [0] * len(self._ids), [EMPTY_TREE] * len(self._ids), [0] * len(self._ids)
-        for each in growing:
-            row = self._ids.index(each.sequence.id)
-            roots[row], trees[row] = each.sequence.tokens[-1], each.shape()
-            known[row] = 1 + self._computed[each.sequence.id]
-        logits = self._model.forward(roots, trees, known)
-        found = {}
-        for each in growing:
-            row = self._ids.index(each.sequence.id)
-            found[each.sequence.id] = logits[row, : len(each.tokens) + 1 - known[row], : self._vocabulary]
-            self._computed[each.sequence.id] = len(each.tokens)
-        return found
+    def time_forward(self, batch: int, q: int, context: int) -> float:
+        """Seconds of one forward; see `Target.time_forward`. For a draft model that drafts for nobody."""
+        return self._model.time_forward(batch, q, context)
 
     def _note(self, seconds: float) -> None:
         self.step_seconds = seconds if self.step_seconds is None else 0.8 * self.step_seconds + 0.2 * seconds
+
+
+def _after(text: DraftTree, tree: DraftTree) -> DraftTree:
+    """The tree with its root's children after the last token of `text`, a chain: what a forward needs of the two."""
+    shifted = tuple(parent + len(text) for parent in tree.parents)  # ROOT becomes the last token, or stays ROOT
+    return DraftTree(tokens=text.tokens + tree.tokens, parents=text.parents + shifted)
 
 
 def draft_sampling(sequence: Sequence) -> Sampling:

@@ -37,7 +37,7 @@ class Speculative:
         return self._draft.draft(sequences, plans)
 
     def observe(self, outcomes: Seq[Outcome]) -> None:
-        self._draft.keep(outcomes)
+        self._draft.keep({outcome.sequence.id: outcome.path for outcome in outcomes})
         for outcome in outcomes:
             self._rates[outcome.sequence.id].observe(max(outcome.tree.depths(), default=0), len(outcome.path))
 

@@ -2,15 +2,19 @@
 
 import io
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from sssd_demo.cli import main
+from sssd_demo.cli import generate, main
+from sssd_demo.request import Finished
 from sssd_demo.trace_file import load
+from tests.toy_saguaro import FIRST, HIT, MISS, saguaro_trace
 
 KEYS = (
     "method preset device dtype text prompt_tokens token_ids finish_reason rounds target_forwards tokens_per_forward "
-    "seconds decode_seconds tokens_per_second drafted accepted rejected ignored"
+    "seconds decode_seconds tokens_per_second drafted accepted rejected ignored "
+    "hit_rate rolled_back fallbacks wait_ms"
 ).split()
 
 
@@ -27,7 +31,22 @@ def test_the_result_has_exactly_the_documented_keys(service, run_json):
     assert result["decode_seconds"] == pytest.approx(0.03)
     assert result["tokens_per_second"] == pytest.approx(5 / 0.03)
     assert (result["drafted"], result["accepted"], result["rejected"], result["ignored"]) == (5, 2, 3, 0)
+    assert (result["hit_rate"], result["fallbacks"], result["wait_ms"]) == (None, None, None)
     assert service.closed
+
+
+def test_what_the_speculation_cache_did_is_in_the_result(service, monkeypatch, run_json, capsys):
+    made = saguaro_trace([FIRST, HIT, HIT, MISS])
+    answer = SimpleNamespace(trace=made, finished=Finished("length", 1, 0))
+    monkeypatch.setattr(generate, "_follow", lambda *_args, **_named: None)
+    monkeypatch.setattr(service, "ask", lambda *_args, **_named: answer)
+    result = run_json("generate", "hello", "--method", "sssd")
+    assert result["hit_rate"] == pytest.approx(2 / 3)
+    assert result["fallbacks"] == {"immediate": 2}
+    assert result["rolled_back"] == 0
+    assert result["wait_ms"] > 0
+    assert main(["generate", "hello", "--method", "sssd"]) == 0
+    assert "0.67 of the outcomes were foreseen · instead: 2 immediate" in capsys.readouterr().out
 
 
 def test_an_answer_of_one_token_has_no_rates(service, run_json):

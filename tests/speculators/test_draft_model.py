@@ -76,7 +76,7 @@ def test_after_any_history_of_accepting_and_refusing_every_reported_law_is_that_
             committed = (*(tree.tokens[node] for node in path), rng.randrange(VOCABULARY))
             one.tokens.extend(committed)
             outcomes.append(Outcome(one, tree, tuple(path), committed[-1], committed))
-        drafts.keep(outcomes)
+        drafts.keep({outcome.sequence.id: outcome.path for outcome in outcomes})
 
 
 def test_a_cache_that_kept_a_refused_token_is_noticed():
@@ -85,7 +85,7 @@ def test_a_cache_that_kept_a_refused_token_is_noticed():
     one = sequence(1, [1, 2, 3])
     drafts.join(one)
     (tree,) = drafts.draft([one], [Plan(3)])
-    drafts.keep([Outcome(one, tree, (0, 1), 5, ())])  # two accepted, though the text goes on with another token
+    drafts.keep({one.id: (0, 1)})  # two accepted, though the text goes on with another token
     one.tokens.extend([(tree.tokens[0] + 1) % VOCABULARY, 4, 5])
     (tree,) = drafts.draft([one], [Plan(1)])
     with pytest.raises(AssertionError):
