@@ -114,9 +114,10 @@ class Service:
         self._baseline: Baseline | None = None
         self._session_stores: dict[str, LiveStore] = {}
         self._session_door = threading.Lock()
+        self._drafting = self._draft_model(rows, context)
         self.engine = Engine(
             target,
-            make_speculators(self._store, self._draft_model(rows, context), self.lengths.seconds),
+            make_speculators(self._store, self._drafting, self.lengths.seconds),
             lengths=self.lengths,
             threads=threads,
         )
@@ -181,6 +182,17 @@ class Service:
         )
         save_profile(self.profile_key(), profile)
         return profile
+
+    def time_forward(self, batch: int, q: int, context: int) -> float:
+        """Seconds of one forward of the target, alone: `Target.time_forward` between two answers."""
+        return self.engine.call(lambda target: target.time_forward(batch, q, context))
+
+    def time_draft(self, batch: int, q: int, context: int) -> float:
+        """The same of the draft model. Raises `UserError` where there is none."""
+        small = self._drafting
+        if small is None:
+            raise no_draft_model(self.model.name, "speculative")
+        return self.engine.call(lambda target: small.time_forward(batch, q, context))
 
     def use_profile(self, profile: Profile) -> None:
         """Choose speculation lengths by `profile` from now on, the batch's other sequences included."""
