@@ -44,6 +44,12 @@ def draft_coin(seed: int, root_position: int, node: int) -> float:
     return _coin(f"draft {seed} {root_position} {node}")
 
 
+def branch_coin(seed: int, root_position: int, node: int, bonus: int, place: int) -> float:
+    """By which a drafter samples the token at `place` of the draft it prepares for one outcome of the round whose tree
+    stands at `root_position`. Each outcome has coins of its own: what one draft shows says nothing of another."""
+    return _coin(f"branch {seed} {root_position} {node} {bonus} {place}")
+
+
 def _coin(purpose: str) -> float:
     digest = hashlib.blake2b(purpose.encode(), digest_size=8).digest()
     return (int.from_bytes(digest, "big") >> 12) / 2**52

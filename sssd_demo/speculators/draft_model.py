@@ -83,11 +83,12 @@ class DraftModel:
 
     def __init__(self, model: Target, vocabulary: int, clock: Callable[[], float] = time.perf_counter) -> None:
         self.step_seconds: float | None = None
+        self.context_length = model.context_length
         self._model = model
         self._vocabulary = vocabulary
         self._clock = clock
         self._ids: list[int] = []  # of the sequences in rows 0…b−1
-        self._computed: dict[int, int] = {}  # of a sequence's tree, the nodes whose keys and values are in its row
+        self._computed: dict[int, DraftTree] = {}  # the nodes whose keys and values are in a sequence's row
 
     def join(self, sequence: Sequence) -> None:
         """A sequence gets a row; its text is taken in when it is first drafted for."""
@@ -105,9 +106,9 @@ class DraftModel:
         self._ids.pop()
         self._computed.pop(sequence.id, None)
 
-    def fits(self, sequence: Sequence) -> bool:
-        """Whether the text is still within the draft model's own context."""
-        return len(sequence.tokens) <= self._model.context_length
+    def fits(self, sequence: Sequence, beyond: int = 0) -> bool:
+        """Whether the text and so many tokens more are within the draft model's own context."""
+        return len(sequence.tokens) + beyond <= self.context_length
 
     def draft(self, sequences: Seq[Sequence], plans: Seq[Plan]) -> list[DraftTree]:
         """One tree for each sequence, by its plan; a plan without nodes costs that sequence nothing."""
@@ -127,7 +128,7 @@ class DraftModel:
         for id_, path in paths.items():
             computed = self._computed.pop(id_, None)
             if computed is not None:
-                kept[self._ids.index(id_)] = [node for node in path if node < computed]
+                kept[self._ids.index(id_)] = [node for node in path if node < len(computed)]
         self._model.cache.keep_paths(kept)
 
     def forget_draft(self, id_: int) -> None:
@@ -142,8 +143,8 @@ class DraftModel:
         uncommitted, though its keys and values are there: it is the root of the tree.
         """
         cache = self._model.cache
-        roots, whole = [0] * len(self._ids), [EMPTY_TREE] * len(self._ids)  # other rows read a token in vain
-        pending: dict[int, int] = {}
+        asked: dict[int, tuple[int, DraftTree, int]] = {}
+        pending: dict[int, int] = {}  # by sequence id: tokens of the text that stand before its last one
         for sequence, tree in trees:
             row = self._ids.index(sequence.id)
             tokens = sequence.tokens
@@ -151,32 +152,38 @@ class DraftModel:
                 start = cache.lengths[row]
                 self._model.prefill(row, tokens[start : min(start + PREFILL_CHUNK, len(tokens) - 1)])
             new = tokens[cache.lengths[row] :]
-            pending[row] = len(new) - 1
-            roots[row], whole[row] = new[0], _after(chain(new[1:]), tree)
-        logits = self._model.forward(roots, whole)
-        found = {}
+            pending[sequence.id] = len(new) - 1
+            asked[sequence.id] = new[0], _after(chain(new[1:]), tree), 0
+        logits = self._forward(asked)
         for sequence, tree in trees:
-            row = self._ids.index(sequence.id)
-            cache.advance(row, pending[row])
-            found[sequence.id] = logits[row, pending[row] : pending[row] + 1 + len(tree), : self._vocabulary]
-            self._computed[sequence.id] = len(tree)
-        return found
+            cache.advance(self._ids.index(sequence.id), pending[sequence.id])
+            self._computed[sequence.id] = tree
+        return {id_: rows[pending[id_] :] for id_, rows in logits.items()}
 
     @torch.inference_mode()
     def extend(self, trees: Seq[tuple[Sequence, DraftTree, int]]) -> dict[int, torch.Tensor]:
         """Compute the newest nodes of trees that have grown; the first so many nodes of each were computed before.
 
-        Returns logits [new nodes, V] by sequence id. A sequence whose tree was read and has not grown takes part:
-        whatever a forward writes for its row, as padding or not, must come after what is already there.
+        Returns logits [new nodes, V] by sequence id.
         """
-        roots, grown, known = [0] * len(self._ids), [EMPTY_TREE] * len(self._ids), [0] * len(self._ids)
-        for sequence, tree, computed in trees:
-            row = self._ids.index(sequence.id)
-            roots[row], grown[row], known[row] = sequence.tokens[-1], tree, 1 + computed
-        logits = self._model.forward(roots, grown, known)
+        asked = {sequence.id: (sequence.tokens[-1], tree, 1 + computed) for sequence, tree, computed in trees}
+        logits = self._forward(asked)
+        self._computed.update({id_: tree for id_, (_, tree, _) in asked.items()})
+        return logits
+
+    def _forward(self, asked: Mapping[int, tuple[int, DraftTree, int]]) -> dict[int, torch.Tensor]:
+        """Sequence id → (root, tree, positions computed before); returns logits [new positions, V] of each.
+
+        All rows take part in a forward. What it writes as padding for a row that nothing is asked of must come after
+        what was computed there.
+        """
+        nothing = {id_: (0, tree, 1 + len(tree)) for id_, tree in self._computed.items()}
+        rows = [asked.get(id_) or nothing.get(id_) or (0, EMPTY_TREE, 0) for id_ in self._ids]
+        roots, trees, known = zip(*rows, strict=True)
+        logits = self._model.forward(roots, trees, known)
         return {
-            sequence.id: logits[self._ids.index(sequence.id), : len(tree) - computed, : self._vocabulary]
-            for sequence, tree, computed in trees
+            id_: logits[self._ids.index(id_), : 1 + len(tree) - known, : self._vocabulary]
+            for id_, (_, tree, known) in asked.items()
         }
 
     @torch.inference_mode()
@@ -186,9 +193,9 @@ class DraftModel:
             _first_level(each, logits[each.sequence.id][0])
         for depth in range(1, max(each.plan.depth for each in growing)):
             started = self._clock()
-            logits = self.extend([(each.sequence, each.shape(), self._computed[each.sequence.id]) for each in growing])
+            trees = [(each.sequence, each.shape(), len(self._computed[each.sequence.id])) for each in growing]
+            logits = self.extend(trees)
             for each in growing:
-                self._computed[each.sequence.id] = len(each.tokens)
                 if depth < each.plan.depth:
                     _next_level(each, logits[each.sequence.id])
             self._note(self._clock() - started)
@@ -226,12 +233,12 @@ def _first_level(each: _Growing, logits: torch.Tensor) -> None:
         for token, prob in zip(best.indices.tolist(), best.values.tolist(), strict=True):
             each.add(token, ROOT, prob)
         return
-    law = _law(logits[None], each.sampling)[0]
+    law = draft_law(logits[None], each.sampling)[0]
     each.q[0] = law
     for _ in range(each.plan.width):
         if not float(law.sum()):  # top-k or top-p left fewer tokens than alternatives were asked for
             break
-        token = _drawn(each, law)
+        token = drawn(law, _next_coin(each))
         each.add(token, ROOT, float(law[token]))
         law = without(law, token)
 
@@ -244,21 +251,25 @@ def _next_level(each: _Growing, logits: torch.Tensor) -> None:
         for at, (token, prob) in enumerate(zip(best.indices.tolist(), best.values.tolist(), strict=True)):
             each.add(token, first + at, prob)
         return
-    for at, law in enumerate(_law(logits, each.sampling)):
-        token = _drawn(each, law)
+    for at, law in enumerate(draft_law(logits, each.sampling)):
+        token = drawn(law, _next_coin(each))
         each.q[1 + first + at] = law
         each.add(token, first + at, float(law[token]))
 
 
-def _law(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
+def draft_law(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
     """The laws [N, V] that tokens are drawn from, and later verified with, in float64."""
     law = distribution(logits, sampling).double()
     return law / law.sum(-1, keepdim=True)
 
 
-def _drawn(each: _Growing, law: torch.Tensor) -> int:
-    """The token of the tree's next node, by inverse CDF with a coin of its own."""
-    sequence = each.sequence
-    coin = draft_coin(sequence.sampling.seed, len(sequence.tokens), len(each.tokens))
+def drawn(law: torch.Tensor, coin: float) -> int:
+    """A token from `law` [V] by inverse CDF."""
     cumulative = law.cumsum(-1)
     return int(torch.searchsorted(cumulative, coin * float(cumulative[-1]), right=True))
+
+
+def _next_coin(each: _Growing) -> float:
+    """For the tree's next node, a coin of its own."""
+    sequence = each.sequence
+    return draft_coin(sequence.sampling.seed, len(sequence.tokens), len(each.tokens))

@@ -1,0 +1,201 @@
+"""The engine's end of the drafter: starts its process, talks to it, and notices when it is gone."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import queue
+import threading
+import time
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any, Literal
+
+from sssd_demo.errors import UserError
+from sssd_demo.saguaro.messages import Failed, Ready, Reply, Stop
+from sssd_demo.saguaro.worker import Load, process, receive, send, work
+
+logger = logging.getLogger(__name__)
+
+START_SECONDS = 180.0  # a large draft model takes its time to load
+STOP_SECONDS = 2.0
+
+Place = Literal["process", "thread"]
+
+
+class DrafterProcess:
+    """One drafter at a time, in a process of its own or, where those are not allowed, in a thread.
+
+    `ensure` may be called by any thread; sending and receiving is for the engine's thread alone.
+    """
+
+    def __init__(self, load: Load, *, cores: tuple[int, ...] = (), threads: int = 1, place: Place = "process") -> None:
+        """Starts nothing. `load` must be picklable for a process; `cores` are those it may use (empty: any)."""
+        self.cores = cores
+        self.threads = threads
+        self.place: Place = place
+        self.starts = 0  # drafters so far; a later one knows nothing of an earlier one's sequences
+        self.step_seconds: dict[int, float] = {}  # by the drafter's own account, one sequence, by tokens
+        self._load = load
+        self._door = threading.Lock()
+        self._current: _Drafter | None = None
+        self._closed = False
+
+    @property
+    def ready(self) -> bool:
+        current = self._current
+        return current is not None and current.ready
+
+    def ensure(self, seconds: float = START_SECONDS) -> None:
+        """Wait until there is a drafter, and start one if there is none.
+
+        Raises `UserError` if it cannot be started or takes longer than `seconds`.
+        """
+        with self._door:
+            if self._closed or self.ready:
+                return
+            if self._current is not None:
+                self._current.stop()
+            self._current = self._start()
+            self.step_seconds = self._current.wait(seconds).step_seconds
+            self.starts += 1
+
+    def send(self, message: Any) -> bool:
+        """False if there is no drafter to hear it."""
+        current = self._current
+        return current is not None and current.ready and current.send(message)
+
+    def reply(self, version: int, until: float | None = None) -> Reply | None:
+        """The reply to the question of that version; None if the drafter is gone or time is up.
+
+        `until` is a moment of `time.monotonic`. Replies to earlier questions, which came too late, are dropped.
+        """
+        current = self._current
+        return current.reply(version, until) if current is not None else None
+
+    def close(self) -> None:
+        """End the drafter, and start none any more."""
+        self._closed = True  # one that is just being started will be stopped below
+        current = self._current
+        if current is not None:
+            current.stop()
+
+    def process_id(self) -> int | None:
+        """Of the drafter, if it has a process."""
+        current = self._current
+        return current.process_id() if current is not None else None
+
+    def _start(self) -> _Drafter:
+        if self.place == "process":
+            try:
+                return _Drafter.in_process(self._load, self.cores, self.threads)
+            except (OSError, ValueError) as error:
+                logger.warning("no process can be started for the drafter (%s); it becomes a thread", error)
+                self.place = "thread"
+        return _Drafter.in_thread(self._load, self.threads)
+
+
+class _Drafter:
+    """One running drafter. A thread takes in what it says, so that neither end ever waits for the other to read."""
+
+    def __init__(self, channel: Connection, process: BaseProcess | None) -> None:
+        self.ready = False
+        self._channel = channel
+        self._process = process
+        self._said: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        threading.Thread(target=self._listen, name="drafter-ear", daemon=True).start()
+
+    @classmethod
+    def in_process(cls, load: Load, cores: tuple[int, ...], threads: int) -> _Drafter:
+        """Spawned, never forked: a fork after a torch operation may hang."""
+        context = multiprocessing.get_context("spawn")
+        here, there = context.Pipe()
+        child = context.Process(target=process, args=(there, load, cores, threads), name="drafter", daemon=True)
+        child.start()
+        there.close()  # so that the end of the process ends the channel
+        return cls(here, child)
+
+    @classmethod
+    def in_thread(cls, load: Load, threads: int) -> _Drafter:
+        here, there = multiprocessing.Pipe()
+        threading.Thread(target=work, args=(there, load, threads), name="drafter", daemon=True).start()
+        return cls(here, None)
+
+    def wait(self, seconds: float) -> Ready:
+        """Until it has loaded its model. Raises `UserError` if it never will."""
+        try:
+            said = self._said.get(timeout=seconds)
+        except queue.Empty:
+            self.stop()
+            raise UserError(f"The drafter was not ready after {seconds:.0f} seconds.") from None
+        if isinstance(said, Ready):
+            self.ready = True
+            return said
+        self.stop()
+        reason = said.reason.rstrip(".") if isinstance(said, Failed) else "its process has ended"
+        raise UserError(f"The drafter could not be started: {reason}.")
+
+    def send(self, message: Any) -> bool:
+        try:
+            send(self._channel, message)
+        except OSError:
+            self.ready = False
+            return False
+        return True
+
+    def reply(self, version: int, until: float | None) -> Reply | None:
+        while self.ready:
+            try:
+                said = self._said.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
+            except queue.Empty:
+                return None
+            if said is None or isinstance(said, Failed):
+                self.ready = False
+            elif said.version == version:
+                return said
+        return None
+
+    def stop(self) -> None:
+        """It has a moment to end by itself; a thread cannot be made to."""
+        self.send(Stop())
+        self.ready = False
+        if self._process is not None:
+            self._process.join(STOP_SECONDS)
+            if self._process.is_alive():
+                self._process.kill()
+                self._process.join()
+        self._channel.close()
+        self._said.put(None)
+
+    def process_id(self) -> int | None:
+        return self._process.pid if self._process is not None else None
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                self._said.put(receive(self._channel))
+        except (EOFError, OSError):
+            self._said.put(None)
+
+
+def cores_of(text: str) -> tuple[int, ...]:
+    """Cores by their numbers, such as 0,2-3. Raises `UserError` for what is none, or not there."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if not first.strip().isdecimal() or (last and not last.strip().isdecimal()):
+            raise UserError(f"Cores are given by their numbers, such as 0 or 1,2-3, but not as {text!r}.")
+        found.update(range(int(first), int(last or first) + 1))
+    there = available_cores()
+    missing = sorted(found - set(there))
+    if missing or not found:
+        raise UserError(f"There is no core {text}; this process may use the cores {', '.join(map(str, there))}.")
+    return tuple(sorted(found))
+
+
+def available_cores() -> list[int]:
+    """The numbers of the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
