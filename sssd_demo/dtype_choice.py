@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from sssd_demo.errors import UserError
-from sssd_demo.packed_linear import pack
+from sssd_demo.packed_linear import lacks_bfloat16, pack
 
 DTYPES = ("float32", "bfloat16", "float16")
 VERIFIED_TOKENS = 8  # tokens in one pass of the target while speculating, for the measurement
@@ -37,10 +37,10 @@ def choose_dtype(
 ) -> DtypeChoice:
     """The format to compute in: `asked`, or for "auto" what suits the device.
 
-    On a CPU, products of the model's own MLP shape [8, hidden] · [hidden, intermediate] are timed for a
-    fraction of a second by `clock` (seconds), with weights packed as the model's will be: bfloat16 is fast only where
-    the CPU computes in it, and elsewhere many times slower; between the two, it takes half the memory. On a GPU,
-    bfloat16 if it has it. Raises `UserError` for an unknown format.
+    A CPU without instructions for bfloat16 computes in it token by token: one token is fast, a prompt very slow. On
+    other CPUs, products of the model's own MLP shape [8, hidden] · [hidden, intermediate] are timed for a fraction of a
+    second by `clock` (seconds), with weights packed as the model's will be; where neither is clearly faster, bfloat16
+    takes half the memory. On a GPU, bfloat16 if it has it. Raises `UserError` for an unknown format.
     """
     if asked != "auto":
         if asked not in DTYPES:
@@ -52,6 +52,8 @@ def choose_dtype(
         return DtypeChoice("float16", "this GPU does not compute in bfloat16")
     if device.type != "cpu":
         return DtypeChoice("float32", f"nothing was measured for {device.type}")
+    if lacks_bfloat16():
+        return DtypeChoice("float32", "this CPU has no instructions for bfloat16")
     single, half = _seconds((torch.float32, torch.bfloat16), hidden_size, intermediate_size, clock)
     # Other programs disturb the measurement, and the format must not change from one start to the next for that.
     if half <= _CLEARLY * single:

@@ -21,10 +21,15 @@ def pack(linear: nn.Linear) -> nn.Module:
 
 
 def packs(dtype: torch.dtype) -> bool:
-    """Whether oneDNN is there and packs weights of `dtype` for this CPU: bfloat16 takes instructions some CPUs lack."""
-    if not torch.backends.mkldnn.is_available():
-        return False
-    return dtype == torch.float32 or (dtype == torch.bfloat16 and torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    """Whether weights of `dtype` are packed on this CPU."""
+    if dtype == torch.bfloat16:
+        return torch.backends.mkldnn.is_available() and not lacks_bfloat16()
+    return dtype == torch.float32 and torch.backends.mkldnn.is_available()
+
+
+def lacks_bfloat16() -> bool:
+    """Whether oneDNN knows this CPU to have no instructions that it could compute in bfloat16 with."""
+    return torch.backends.mkldnn.is_available() and not torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
 class _PackedLinear(nn.Module):

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +18,7 @@ import pytest
 import torch
 from transformers import AutoConfig
 
-from sssd_demo import gguf_conversion, model_folder, model_sources, models
+from sssd_demo import dtype_choice, gguf_conversion, model_folder, model_sources, models
 from sssd_demo.dtype_choice import choose_dtype
 from sssd_demo.errors import UserError
 from sssd_demo.model_folder import find_or_fetch
@@ -298,8 +299,11 @@ class Stopwatch:
     def __call__(self) -> float:
         return self.now
 
-    def linear(self, tokens: torch.Tensor, weight: torch.Tensor) -> None:
-        self.now += self.seconds[weight.dtype]
+    def pack(self, linear: torch.nn.Linear) -> Callable[[torch.Tensor], None]:
+        return self.forward
+
+    def forward(self, hidden: torch.Tensor) -> None:
+        self.now += self.seconds[hidden.dtype]
 
 
 @pytest.mark.parametrize(
@@ -314,9 +318,16 @@ class Stopwatch:
 )
 def test_bfloat16_is_left_only_where_it_is_clearly_slower(monkeypatch, single, half, dtype, reason):
     clock = Stopwatch({torch.float32: single, torch.bfloat16: half})
-    monkeypatch.setattr(torch.nn.functional, "linear", clock.linear)
+    monkeypatch.setattr(dtype_choice, "pack", clock.pack)
+    monkeypatch.setattr(dtype_choice, "lacks_bfloat16", lambda: False)
     choice = choose_dtype("auto", torch.device("cpu"), 64, 128, clock)
     assert (choice.dtype, choice.reason) == (dtype, reason)
+
+
+def test_a_cpu_without_bfloat16_gets_float32(monkeypatch):
+    monkeypatch.setattr(dtype_choice, "lacks_bfloat16", lambda: True)
+    choice = choose_dtype("auto", torch.device("cpu"), 64, 128)
+    assert (choice.dtype, choice.reason) == ("float32", "this CPU has no instructions for bfloat16")
 
 
 def test_a_gpu_gets_bfloat16_where_it_has_it(monkeypatch):
