@@ -28,7 +28,7 @@ from sssd_demo.trace import (
 
 WORDS = (" the", " a", " cat", " dog", " sat", " lay", " on", " under", " mat", " rug", ".", "\n")
 K = 2
-LOOKUP, MESSAGE, STEP, GLUE, VERIFY = 0.5, 0.25, 3.0, 4.0, 20.0
+LOOKUP, MESSAGE, STEP, GLUE, VERIFY, NGRAMS = 0.5, 0.25, 3.0, 4.0, 20.0, 0.125
 # Alone, a draft model's forward takes 2 ms and 1 ms more for every 8 tokens, the target's 12 ms.
 ALONE = AloneTimes(
     Profile({(1, 1, 64): 0.012, (1, 32, 64): 0.012}), Profile({(1, 1, 64): 0.0021250, (1, 9, 64): 0.003125})
@@ -116,13 +116,14 @@ def _round(index: int, made: Made, outcome: tuple[int, int], start: float, verif
             spans.append(Span("drafter", "redraft", now, now + STEP, width))
             now += STEP
     now += MESSAGE
-    if made.why == "no drafter":
-        now = start
-    if made.fallback == "backup":
-        spans.append(Span("target", "backup", now, now + 1.0))
-        now += 1.0
-    if now > start:
-        spans.append(Span("target", "wait", start, now))
+    own = start
+    if made.fallback == "backup":  # looked up while the drafter looks the outcome up
+        own = start + NGRAMS
+        spans.append(Span("target", "backup", start, own))
+    if made.why == "no drafter" or now < own:
+        now = own
+    if now > own:
+        spans.append(Span("target", "wait", own, now))
     tree, bonus = chain(index, made.accepted)
     others = [token for token in range(len(WORDS)) if token != outcome[1]]
     guesses = dict.fromkeys(range(K + 1), others[: made.fan_out]) if prepared else {}

@@ -4,9 +4,12 @@ Outcomes, hits and misses stay those of the trace. Only durations are replaced: 
 takes what one of its width takes alone; looking up and sending take what they took in the trace, which is no less. A
 step never begins before what it depends on has ended:
 
-    glue       after the draft before was handed over          lookup    after the outcome, and the last branch
-    branches   one after another, after the glue               redraft   after the lookup that failed
-    verify     after the draft has arrived, and the target's own n-grams with it
+    n-grams    after the outcome of the last verification
+    lookup     after the outcome was told, and the last branch has ended
+    redraft    after the lookup that failed
+    verify     after the draft has arrived, and the target's own n-grams are there
+    glue       after the drafter was told of what is being verified
+    branches   one after another, after the glue
 
 Both devices read the prompt before the clock begins. The result is computed, not measured, and has to be called so.
 """
@@ -36,35 +39,31 @@ def asynchronous(
         raise ValueError(f"the method {trace.method} prepares nothing ahead")
     sending = message_ms(trace) if sending_ms is None else sending_ms
     plan = _Plan()
-    prepares = 0.0  # when the drafter has the draft that is being verified, and prepares for its outcomes
+    told = 0.0  # when the drafter has heard what is being verified, and prepares for its outcomes
     for step in _steps(trace, alone, beside):
         round_, work = step.round, step.work
-        ready = prepares
+        ready = max(told, plan.ends("drafter"))
         for span in _of(work, "glue", "branch"):
             ready = plan.add("drafter", span.what, ready, step.draft_ms(span.tokens), round_.index)
-        outcome = plan.ends("target")
-        answered = max(outcome + sending, ready)
-        asked = answered
+        outcome = own = plan.ends("target")
+        for span in _of(work, "backup"):
+            own = plan.add("target", "backup", own, span.end_ms - span.start_ms, round_.index)
+        answered = asked = max(outcome + sending, ready)
         for span in _of(work, "lookup"):
             answered = plan.add("drafter", "lookup", answered, span.end_ms - span.start_ms, round_.index)
         for width in step.redrafted():
             answered = plan.add("drafter", "redraft", answered, step.draft_ms(width), round_.index)
         if work.why == "late":  # by the clock, whatever the drafter does
-            arrives = outcome + sum(span.end_ms - span.start_ms for span in _of(work, "wait"))
-        elif work.why == "no drafter":
-            arrives = outcome
+            arrives = own + sum(span.end_ms - span.start_ms for span in _of(work, "wait"))
+        elif work.why == "no drafter" or answered == asked:
+            arrives = own
         else:
-            arrives = answered + sending if answered > asked or work.hit else outcome
-        if arrives > outcome:
-            plan.add("target", "wait", outcome, arrives - outcome, round_.index)
-        own = _of(work, "backup")
-        for span in own:
-            arrives = plan.add("target", "backup", arrives, span.end_ms - span.start_ms, round_.index)
-        if own or not _of(work, "lookup", "redraft"):  # what the target put into the draft, it has to tell the drafter
-            answered = arrives + sending
-        prepares = max(plan.ends("drafter"), answered)
+            arrives = max(own, answered + sending)
+        if arrives > own:
+            plan.add("target", "wait", own, arrives - own, round_.index)
         plan.hand_over(round_.index, arrives, looked_up(work))
         plan.add("target", "verify", arrives, step.verify_ms, round_.index)
+        told = arrives + sending
     return plan.timeline(trace)
 
 
@@ -97,19 +96,19 @@ def synchronous(trace: Trace, alone: AloneTimes, *, beside: Sequence[Trace] = ()
 
 
 def message_ms(trace: Trace) -> float:
-    """What one message between drafter and target took, the median over hits whose draft lay ready.
+    """What one message between drafter and target took: the median from a round's beginning to its lookup.
 
-    Half of what the target waited beyond the lookup. Drafter and target shared the machine, so alone it is not longer.
+    Of hits whose draft lay ready, so that the drafter was idle. Both shared the machine; alone it takes no longer.
     """
     taken = []
-    for before, round_ in zip(trace.rounds, trace.rounds[1:], strict=False):
+    for round_ in trace.rounds[1:]:
         work = round_.saguaro
-        if work is None or not work.hit or _of(work, "backup"):
+        looked = _of(work, "lookup") if work is not None and work.hit else []
+        if work is None or not looked:
             continue
-        prepared = max((span.end_ms for span in _of(work, "glue", "branch")), default=before.end_ms)
+        prepared = max((span.end_ms for span in _of(work, "glue", "branch")), default=round_.start_ms)
         if prepared <= round_.start_ms:
-            looking = sum(span.end_ms - span.start_ms for span in _of(work, "lookup"))
-            taken.append((round_.draft_ms - looking) / 2)
+            taken.append(looked[0].start_ms - round_.start_ms)
     return max(LEAST_SENDING_MS, median(taken)) if taken else LEAST_SENDING_MS
 
 
@@ -163,12 +162,7 @@ class _Step:
     def redrafted(self) -> list[int]:
         """The widths of the forwards that drafted after the outcome was known; the prompt's are not among them."""
         widths = [span.tokens for span in _of(self.work, "redraft")]
-        if self.work.why != "first" or not widths:
-            return widths
-        tree = self.round.tree
-        depths = zip(tree.depths(), tree.sources, strict=True)
-        depth = max((depth for depth, source in depths if source == "model"), default=0)
-        return [1, *widths[-depth:][1:]] if depth else []
+        return [1, *widths[1:]] if self.work.why == "first" and widths else widths
 
 
 def _steps(trace: Trace, alone: AloneTimes, beside: Sequence[Trace]) -> Iterator[_Step]:
