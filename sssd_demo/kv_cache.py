@@ -8,9 +8,9 @@ columns that were written past a row's length, of which some are kept.
 from __future__ import annotations
 
 import math
+import mmap
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 from transformers import PretrainedConfig
 from transformers.cache_utils import Cache
@@ -121,12 +121,15 @@ class CacheWindow(Cache):
 def _zeros(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """Zeros, for a column that a mask hides still enters the sums as 0 · value, and 0 · NaN is NaN.
 
-    On a CPU they come from numpy, whose zeroed memory is not touched before it is written: a cache for long texts
-    costs what is used of it.
+    On a CPU they are pages that the system provides as they are first written, small ones: with huge pages a single
+    token would claim memory for thousands. So a cache for long texts costs what is used of it.
     """
     if device.type != "cpu":
         return torch.zeros(shape, dtype=dtype, device=device)
-    return torch.from_numpy(np.zeros(math.prod(shape) * dtype.itemsize, dtype=np.uint8)).view(dtype).view(shape)
+    memory = mmap.mmap(-1, math.prod(shape) * dtype.itemsize)
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):  # Linux
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+    return torch.frombuffer(memory, dtype=dtype).view(shape)
 
 
 def kv_shape(config: PretrainedConfig) -> tuple[int, int]:
