@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
@@ -30,19 +33,28 @@ class Recording(Protocol):
     def keep(self, question: Question, trace: Trace) -> None:
         """Keep a finished answer. Raises `UserError` if that cannot be done."""
 
+    def close(self) -> None:
+        """Let others record to the same place."""
 
-def open_recording(path: Path, tokenizer: Tokenizer) -> Recording:
+
+@contextmanager
+def open_recording(path: Path, tokenizer: Tokenizer) -> Iterator[Recording]:
     """The recording at `path`: lines of token ids if its name ends in .jsonl, else a folder of traces.
 
-    Raises `UserError` if it cannot be created, or what is there is something else or another tokenizer's. The folder
-    it lies in must be there: a mistyped path shall not become one.
+    A file of lines is nobody else's until the block ends: another recording could not know what is added meanwhile.
+    Raises `UserError` if it cannot be created, somebody else records to it, or what is there is something else or
+    another tokenizer's. The folder it lies in must be there: a mistyped path shall not become one.
     """
     if not os.path.isdir(path.absolute().parent):  # unlike Path.is_dir, false for a name too long to be one
         raise UserError(f"Cannot record to {path}: there is no folder {path.parent}.")
     try:
-        return LinesRecording(path, tokenizer) if named_as_answers(path) else FolderRecording(path, tokenizer)
+        recording = LinesRecording(path, tokenizer) if named_as_answers(path) else FolderRecording(path, tokenizer)
     except OSError as error:
         raise UserError(f"Cannot record to {path}: {error.strerror or error}.") from error
+    try:
+        yield recording
+    finally:
+        recording.close()
 
 
 class FolderRecording:
@@ -64,6 +76,9 @@ class FolderRecording:
 
     def keep(self, question: Question, trace: Trace) -> None:
         save(trace, self._file(question))
+
+    def close(self) -> None:
+        """Files are whole at any moment, so two recordings may share a folder."""
 
     def _file(self, question: Question) -> Path:
         # Ids are free text, names of files are not; one that begins with a dot would be hidden.
@@ -87,8 +102,16 @@ class LinesRecording:
     def __init__(self, path: Path, tokenizer: Tokenizer) -> None:
         self._path = path
         self._fingerprint = tokenizer.fingerprint
-        path.touch()
-        self._kept = _question_ids(path, self._fingerprint)
+        self._file = path.open("ab", buffering=0)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._kept = _question_ids(path, self._fingerprint)
+        except BlockingIOError as error:
+            self.close()
+            raise UserError(f"Another program is recording to {path}; please wait, or name another file.") from error
+        except BaseException:
+            self.close()
+            raise
 
     def has(self, question: Question) -> bool:
         return question.id in self._kept
@@ -106,11 +129,13 @@ class LinesRecording:
                 [[token, round(p, PROB_DIGITS)] for token, p in zip(top.tokens, top.probs, strict=True)] for top in tops
             ]
         try:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+            self._file.write(f"{json.dumps(line)}\n".encode())
         except OSError as error:
             raise UserError(f"Cannot record to {self._path}: {error.strerror}.") from error
         self._kept.add(question.id)
+
+    def close(self) -> None:
+        self._file.close()  # which gives the lock up as well
 
 
 def _question_ids(path: Path, fingerprint: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -21,14 +22,22 @@ def write_whole(path: Path, content: str) -> None:
         file.write(content.encode())
 
 
+def check_place(path: Path) -> None:
+    """Raise the `OSError` that `write_whole` would raise now, for those who first have to work for the content."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    unfinished = _unfinished_name(path)
+    os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
+    unfinished.unlink()
+
+
 @contextmanager
 def replacing(path: Path, mode: int = _OWNER_ONLY) -> Iterator[BinaryIO]:
     """A file to write, which takes the place of `path` when the block ends, and is then on the disk.
 
     Until that moment, and if the block fails, what was there before stays. Raises `OSError`.
     """
-    # A name of its own: another thread or process may be writing the same file.
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_UNFINISHED}")
+    unfinished = _unfinished_name(path)
     with open(unfinished, "x+b", opener=partial(os.open, mode=mode)) as file:
         try:
             yield file
@@ -41,6 +50,11 @@ def replacing(path: Path, mode: int = _OWNER_ONLY) -> Iterator[BinaryIO]:
             unfinished.unlink(missing_ok=True)
             raise
     _sync_folder(path.parent)
+
+
+def _unfinished_name(path: Path) -> Path:
+    """A name of its own: another thread or process may be writing the same file."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}{_UNFINISHED}")
 
 
 def unfinished_in(folder: Path) -> set[Path]:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from sssd_demo.whole_file import remove_unfinished, replacing, write_whole
+from sssd_demo.whole_file import check_place, remove_unfinished, replacing, write_whole
 
 
 def test_a_file_is_written_in_place_of_the_old_one_and_nothing_else_is_left(tmp_path):
@@ -29,6 +29,20 @@ def test_what_cannot_be_written_leaves_the_old_file_and_nothing_else(tmp_path, m
     with pytest.raises(OSError, match="No space left"):
         write_whole(path, "new")
     assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_cannot_be_written_is_found_out_beforehand_and_one_that_can_stays_as_it_is(tmp_path):
+    path = tmp_path / "a.json"
+    check_place(path)
+    assert list(tmp_path.iterdir()) == []
+    path.write_text("old")
+    check_place(path)
+    assert path.read_text() == "old"
+    # The longest name a file may have leaves no room for the one it has while it is written.
+    for wrong in (tmp_path, tmp_path / "no folder" / "a", *(tmp_path / ("n" * length) for length in (255, 300, 5000))):
+        with pytest.raises(OSError, match=r"directory|too long"):
+            check_place(wrong)
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -24,7 +24,7 @@ from sssd_demo.cli.options import (
 )
 from sssd_demo.errors import UserError
 from sssd_demo.questions import Question, read_questions
-from sssd_demo.whole_file import write_whole
+from sssd_demo.whole_file import check_place, write_whole
 
 if TYPE_CHECKING:
     from sssd_demo.bench.figures import Sample
@@ -99,8 +99,8 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Measure; progress goes to stderr."""
     questions = read_questions(args.questions, args.limit)
-    if args.out and (args.out.is_dir() or not args.out.absolute().parent.is_dir()):
-        raise UserError(f"The figures cannot be written to {args.out}: it is no file in a folder that is there.")
+    if args.out:
+        _place(args.out, check_place)
     settings = _settings(args)
     for name in [name for name in LIBRARY if name in settings]:
         if args.batch > 1:
@@ -137,13 +137,14 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             ),
         }
     if args.out:
-        _keep(result, args.out)
+        content = json.dumps(result, indent=1) + "\n"
+        _place(args.out, lambda path: write_whole(path, content))
     return result
 
 
-def _keep(result: dict[str, Any], path: Path) -> None:
+def _place(path: Path, use: Callable[[Path], None]) -> None:
     try:
-        write_whole(path, json.dumps(result, indent=1) + "\n")
+        use(path)
     except OSError as error:
         raise UserError(f"The figures cannot be written to {path}: {error.strerror or error}.") from error
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sssd_demo import whole_file
 from sssd_demo.errors import UserError
 
 if TYPE_CHECKING:
@@ -26,20 +27,22 @@ def check_place(place: Path, read: Iterable[Path | None]) -> None:
     folder = place.parent
     if not os.path.isdir(folder):  # unlike Path.is_dir, false for a name too long to be one
         raise UserError(f"There is no folder {folder} to keep the result in; please name a file with --out.")
-    if place.is_dir():
+    if os.path.isdir(place):
         raise UserError(f"{place} is a folder; please name a file with --out.")
     if not os.access(folder, os.W_OK):
         raise UserError(f"The folder {folder} cannot be written to; please name a file elsewhere with --out.")
+    try:
+        whole_file.check_place(place)
+    except OSError as error:
+        raise UserError(f"The result cannot be kept in {place}: {error.strerror or error}.") from error
     if os.path.exists(place) and any(os.path.exists(file) and file.samefile(place) for file in read if file):
         raise UserError(f"{place} is read, so the result cannot be kept there; please name another file with --out.")
 
 
 def keep(place: Path, data: dict[str, Any]) -> None:
     """Write `data` to `place` as JSON. Raises `UserError` if that cannot be done; what was there before stays then."""
-    from sssd_demo.whole_file import write_whole
-
     try:
-        write_whole(place, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+        whole_file.write_whole(place, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     except OSError as error:
         raise UserError(f"Cannot write {place}: {error.strerror or error}.") from error
 

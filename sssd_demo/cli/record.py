@@ -54,22 +54,22 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     from sssd_demo.recording import open_recording
 
     text = load_text(args.model or args.preset or default_name())
-    recording = open_recording(args.out, text)
-    # Every answer has a seed of its own, the same however often the command is interrupted.
-    missing = [
-        (question, replace(settings, seed=settings.seed + index))
-        for index, question in enumerate(questions)
-        if not recording.has(question)
-    ]
     skipped: dict[str, str] = {}
-    if missing:
-        with open_service(args) as service:
-            for done, (question, outcome) in enumerate(_answers(service, missing, args.batch), start=1):
-                if isinstance(outcome, UserError):
-                    skipped[question.id] = str(outcome)
-                else:
-                    recording.keep(question, outcome)
-                print(f"{done} of {len(missing)}", file=sys.stderr, flush=True)
+    with open_recording(args.out, text) as recording:
+        # Every answer has a seed of its own, the same however often the command is interrupted.
+        missing = [
+            (question, replace(settings, seed=settings.seed + index))
+            for index, question in enumerate(questions)
+            if not recording.has(question)
+        ]
+        if missing:
+            with open_service(args) as service:
+                for done, (question, outcome) in enumerate(_answers(service, missing, args.batch), start=1):
+                    if isinstance(outcome, UserError):
+                        skipped[question.id] = str(outcome)
+                    else:
+                        recording.keep(question, outcome)
+                    print(f"{done} of {len(missing)}", file=sys.stderr, flush=True)
     if len(skipped) == len(questions):
         raise UserError(f"No question could be answered: {next(iter(skipped.values()))}")
     return {

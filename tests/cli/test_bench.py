@@ -40,7 +40,7 @@ def test_the_figures_can_be_kept_in_a_file(service, questions, run_json, refusal
     assert json.loads(kept.read_text()) == result
     assert result["settings"]["questions"] == questions.name
     asked = len(service.asked)
-    for place in (tmp_path, tmp_path / "none" / "kept.json"):
+    for place in (tmp_path, tmp_path / "none" / "kept.json", tmp_path / ("n" * 300)):
         assert "cannot be written" in refusal("bench", "--questions", questions, "--out", place)
     assert len(service.asked) == asked
 

@@ -134,6 +134,7 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(refusal, t
     argv = ["calibrate", "--search", tmp_path / "search.jsonl", "--check", tmp_path / "check.jsonl", "--store", "known"]
     assert "There is no folder" in refusal(*argv, "--out", tmp_path / "nowhere" / "x.json")
     assert "is a folder" in refusal(*argv, "--out", tmp_path)
+    assert "name too long" in refusal(*argv, "--out", tmp_path / ("n" * 300))
     before = (tmp_path / "check.jsonl").read_text()
     assert "check.jsonl is read" in refusal(*argv, "--out", tmp_path / "check.jsonl")
     assert (tmp_path / "check.jsonl").read_text() == before

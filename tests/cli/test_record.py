@@ -1,5 +1,6 @@
 """`record`: answers kept, and asked only once."""
 
+import fcntl
 import json
 import os
 from pathlib import Path
@@ -110,6 +111,15 @@ def test_places_that_hold_something_else_are_refused(service, questions, refusal
         assert (tmp_path / "notes.jsonl").read_text() == text
     assert (tmp_path / "notes").read_text() == "mine"
     assert service.asked == []
+
+
+def test_a_file_that_another_program_records_to_is_refused(service, questions, refusal, run_json, tmp_path: Path):
+    out = tmp_path / "a.jsonl"
+    with out.open("a") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        assert "Another program is recording to" in refusal("record", "--questions", questions, "--out", out)
+    assert service.asked == []
+    assert run_json("record", "--questions", questions, "--out", out)["recorded"] == 4
 
 
 def test_a_path_below_a_folder_that_is_not_there_makes_none(service, questions, refusal, tmp_path: Path):
