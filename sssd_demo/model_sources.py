@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from sssd_demo.errors import UserError
 
@@ -44,15 +45,20 @@ class WheelSource:
 class Weights:
     """One model: a target or a draft model."""
 
-    hub_id: str
+    hub_id: str  # of one that comes with the project, just its name
     licence: str
     parameters: int
     bytes_16_bit: int  # its size in memory at two bytes a weight
     wheels: WheelSource | None = None
+    shipped: Path | None = None  # its folder, if it comes with the project
 
     @property
     def folder_name(self) -> str:
         return self.hub_id.rpartition("/")[2]
+
+    def is_here(self) -> bool:
+        """Whether it is one that comes with the project, and did."""
+        return self.shipped is not None and self.shipped.is_dir()
 
 
 @dataclass(frozen=True)
@@ -119,12 +125,21 @@ CODER_0_5B = Weights(
     ),
 )
 
+# Its first four layers, three of them trained, and an exit for a short list of tokens: see drafts/README.md.
+SMOLLM2_EXIT = Weights(
+    hub_id="smollm2-135m-exit",
+    licence="Apache-2.0",
+    parameters=47_195_136,
+    bytes_16_bit=94_390_272,
+    shipped=Path(__file__).resolve().parents[1] / "drafts" / "smollm2-135m-exit",
+)
+
 PRESETS = (
     Preset(
         name="smollm2-135m",
         what="SmolLM2-135M-Instruct, small enough for any CPU",
         target=SMOLLM2,
-        draft=None,
+        draft=SMOLLM2_EXIT if SMOLLM2_EXIT.is_here() else None,  # the project may be installed without it
         memory=1 * GB,
     ),
     Preset(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel
 
+    from sssd_demo.exit_draft.record import ExitDraft
     from sssd_demo.text import Text
 
 CONTEXT_IF_UNSAID = 2048  # tokens
@@ -62,29 +63,37 @@ def load(
     from transformers.utils import logging as transformers_logging
 
     from sssd_demo.dtype_choice import choose_dtype
+    from sssd_demo.exit_draft.model import build
 
     progress = progress or _no_progress
     chosen_device = _device(device)
     found = find_or_fetch(name, progress, cache or cache_folder())
-    check_whole(found.path, name)
+    exit_draft, whole = _exit_draft(found, name, progress, cache or cache_folder())
+    check_whole(whole.path, name)
     progress(f"loading {name}", None)
     transformers_logging.disable_progress_bar()
     try:
-        config = AutoConfig.from_pretrained(found.path, local_files_only=True)
+        config = AutoConfig.from_pretrained(whole.path, local_files_only=True)
     except (OSError, ValueError, KeyError) as error:
         raise UserError(f"The folder of the model {name} holds no model configuration that can be read.") from error
     refuse_unsuitable(config, name)
     shape = config.get_text_config()
     hidden = getattr(shape, "hidden_size", 1024)
     choice = choose_dtype(dtype, chosen_device, hidden, getattr(shape, "intermediate_size", None) or 4 * hidden)
+    weights_dtype = getattr(torch, choice.dtype)
     try:
-        model = AutoModelForCausalLM.from_pretrained(
-            found.path,
-            dtype=getattr(torch, choice.dtype),
-            attn_implementation="sdpa",
-            local_files_only=True,
-            device_map=chosen_device,
-        )
+        if exit_draft is not None:
+            model = build(exit_draft, found.path, whole.path, name, dtype=weights_dtype, device=chosen_device)
+        else:
+            model = AutoModelForCausalLM.from_pretrained(
+                found.path,
+                dtype=weights_dtype,
+                attn_implementation="sdpa",
+                local_files_only=True,
+                device_map=chosen_device,
+            )
+    except UserError:
+        raise
     except (torch.OutOfMemoryError, MemoryError) as error:
         raise UserError(f"There is not enough memory for {name} on {_device_name(chosen_device)}.") from error
     except Exception as error:  # the readers of weights raise many kinds, some their own
@@ -95,7 +104,7 @@ def load(
     return LoadedModel(
         name=name,
         model=model.eval(),
-        text=_text(found, name),
+        text=_text(whole, name),
         device=chosen_device,
         device_name=_device_name(chosen_device),
         dtype=choice.dtype,
@@ -125,8 +134,9 @@ def load_draft(
 
 def load_text(name: str, *, progress: Progress | None = None, cache: Path | None = None) -> Text:
     """Only the tokenizer and chat template of a model; its weights are not read. Raises `UserError` like `load`."""
-    found = find_or_fetch(name, progress or _no_progress, cache or cache_folder(), text_only=True)
-    return _text(found, name)
+    progress, cache = progress or _no_progress, cache or cache_folder()
+    found = find_or_fetch(name, progress, cache, text_only=True)
+    return _text(_exit_draft(found, name, progress, cache)[1], name)
 
 
 def fetch(name: str, progress: Progress | None = None, *, cache: Path | None = None) -> list[Found]:
@@ -194,6 +204,16 @@ def _unsuitable(name: str, what: str, why: str) -> UserError:
     return UserError(f"The model {name} cannot be used: it {what}, and {why}.")
 
 
+def _exit_draft(found: Found, name: str, progress: Progress, cache: Path) -> tuple[ExitDraft | None, Found]:
+    """What kind of early-exit draft model was found, if it is one, and the whole model behind it: else just that."""
+    from sssd_demo.exit_draft.record import has_record, read_record
+
+    if not has_record(found.path):
+        return None, found
+    draft = read_record(found.path, name)
+    return draft, find_or_fetch(draft.target, progress, cache)
+
+
 def _text(found: Found, name: str) -> Text:
     from transformers import AutoTokenizer
 
@@ -215,6 +235,11 @@ def _configured_ends(folder: Path) -> list[int]:
             continue
         return [end for end in (ends if isinstance(ends, list) else [ends]) if isinstance(end, int)]
     return []
+
+
+def check_device(name: str) -> None:
+    """Raises `UserError` if this machine has no such torch device."""
+    _device(name)
 
 
 def _device(asked: str | None) -> torch.device:

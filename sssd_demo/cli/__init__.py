@@ -34,6 +34,7 @@ COMMANDS = {
     "replay": "measure drafting alone on recorded answers, without a model",
     "calibrate": "search the constants of drafting on recorded answers",
     "experiment": "try what SSSD's authors report, and keep what was found",
+    "train-draft": "train a draft model from the target's own first layers",
     "probe": "measure this machine and say how much to speculate",
     "datastore": "build, list and inspect stores of past text",
     "models": "list the models, where they come from and whether they are here",
@@ -92,7 +93,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = Parser(
         prog=PROGRAM,
         description="Lossless speculative decoding on a real model.",
-        epilog="commands:\n" + "\n".join(f"  {name:<10} {what}" for name, what in COMMANDS.items()),
+        epilog="commands:\n" + "\n".join(f"  {name:<11} {what}" for name, what in COMMANDS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="%(prog)s [--json] [--verbose] COMMAND …",
     )
@@ -100,7 +101,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     if name in COMMANDS:
         subparsers = parser.add_subparsers(prog=PROGRAM, dest="command", metavar="COMMAND", help=argparse.SUPPRESS)
         # Importing a command may load much; the others are left alone.
-        importlib.import_module(f"sssd_demo.cli.{name}").add_parser(subparsers)
+        importlib.import_module(f"sssd_demo.cli.{name.replace('-', '_')}").add_parser(subparsers)
     elif name is not None:
         raise UserError(f"There is no command {name!r}; the commands are: {', '.join(COMMANDS)}.")
     args = parser.parse_args(argv, argparse.Namespace(json=False, verbose=False, run=None))

