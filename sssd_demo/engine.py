@@ -28,6 +28,7 @@ from sssd_demo.speculators.methods import Methods
 from sssd_demo.speculators.protocol import Sequence, Speculator
 from sssd_demo.stream import Stream
 from sssd_demo.target import PREFILL_CHUNK, Target
+from sssd_demo.threads import Threads
 from sssd_demo.trace import FinishReason
 
 logger = logging.getLogger(__name__)
@@ -78,7 +79,7 @@ class Engine:
         speculators: Mapping[str, Speculator],
         *,
         lengths: LengthPlanner,
-        threads: int | None = None,
+        threads: Threads | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.capacity = target.cache.rows
@@ -86,8 +87,8 @@ class Engine:
         self.lengths = lengths
         self._target = target
         self._methods = Methods(speculators)
-        self._rounds = Rounds(target, self._methods, lengths, clock)
-        self._threads = threads
+        self._threads = threads or Threads(torch.get_num_threads())
+        self._rounds = Rounds(target, self._methods, lengths, clock, self._threads)
         self._clock = clock
         self._inbox: queue.SimpleQueue[_Arrival | _Job | Callable[[], None]] = queue.SimpleQueue()
         self._waiting: deque[_Arrival] = deque()
@@ -156,12 +157,13 @@ class Engine:
             self._inbox.put(item)
 
     def _serve(self) -> None:
-        if self._threads:
-            torch.set_num_threads(self._threads)  # binds the calling thread only
+        self._threads.use(beside=False)  # binds the calling thread only
         while not self._closing:
             try:
                 self._take_in()
                 self._drop_cancelled()
+                if not self._running:
+                    self._threads.use(beside=False)
                 self._read()
                 if self._running:
                     self._round()
@@ -264,6 +266,7 @@ class Engine:
             stores=request.stores,
             sampling=request.sampling,
             drafting=request.drafting,
+            saguaro=request.saguaro,
         )
         running = Running(request, arrival.stream, sequence, arrival.finished("length"))
         self._rounds.first(running, logits, arrival.started)

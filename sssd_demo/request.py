@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from sssd_demo.errors import UserError
+from sssd_demo.saguaro.options import SaguaroOptions
 from sssd_demo.sampling import MAX_TEMPERATURE, Sampling
 from sssd_demo.trace import AcceptanceRule, FinishReason
 
@@ -62,6 +63,7 @@ class Request:
     end_tokens: frozenset[int] = frozenset()
     conversation: str | None = None  # requests of one conversation reuse each other's KV
     drafting: Drafting = Drafting()
+    saguaro: SaguaroOptions = SaguaroOptions()
     keep_top: bool = False  # rounds carry the target's most probable tokens at each position
 
     def __post_init__(self) -> None:

@@ -18,7 +18,8 @@ from sssd_demo.speculators.methods import Faults, Methods
 from sssd_demo.speculators.protocol import Outcome, Sequence
 from sssd_demo.stream import Stream
 from sssd_demo.target import Target
-from sssd_demo.trace import EMPTY_TREE, DraftTree, Round, Top
+from sssd_demo.threads import Threads
+from sssd_demo.trace import EMPTY_TREE, DraftTree, Round, SaguaroRound, Top
 from sssd_demo.verify import Case, Verdict, cut, verify
 
 
@@ -57,7 +58,10 @@ class Judged:
 class Rounds:
     """Draws up rounds for batches of running sequences. Only the engine's thread uses it."""
 
-    def __init__(self, target: Target, methods: Methods, lengths: LengthPlanner, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, target: Target, methods: Methods, lengths: LengthPlanner, clock: Callable[[], float], threads: Threads
+    ) -> None:
+        self._threads = threads
         self._target = target
         self._methods = methods
         self._lengths = lengths
@@ -77,7 +81,7 @@ class Rounds:
         for running in batch:
             # Nodes past the last token that may still be written could never be committed.
             most = self._lengths.most(running.request.s_q, len(batch), context, running.sequence.s_q)
-            running.sequence.s_q = min(most, running.remaining)
+            running.sequence.s_q, running.sequence.room = min(most, running.remaining), running.remaining
         trees, faults = self._methods.propose((running.request.method, running.sequence) for running in batch)
         drafted = [running for running in batch if running.sequence.id in trees]
         for running in drafted:
@@ -112,6 +116,9 @@ class Rounds:
 
         `started` is when drafting began.
         """
+        asked = ((running.request.method, running.sequence) for running in batch)
+        accounts, beside = self._methods.verifying(asked, trees)
+        self._threads.use(beside=beside)
         drafted = self._clock()
         proposed = [trees[running.sequence.id] for running in batch]
         logits = self._target.forward([running.sequence.tokens[-1] for running in batch], proposed)
@@ -119,7 +126,8 @@ class Rounds:
         self._target.cache.keep_paths([each.verdict.path for each in judged])
         ended = self._clock()
         for running, each in zip(batch, judged, strict=True):
-            _emit(running, each, (started, drafted, ended), batch=len(batch))
+            account = accounts.get(running.sequence.id)
+            _emit(running, each, (started, drafted, ended), batch=len(batch), saguaro=account)
         return judged
 
     def learn(self, batch: Seq[Running], judged: Seq[Judged]) -> Faults:
@@ -166,7 +174,14 @@ class Rounds:
         return judged
 
 
-def _emit(running: Running, judged: Judged, times: tuple[float, float, float], *, batch: int) -> None:
+def _emit(
+    running: Running,
+    judged: Judged,
+    times: tuple[float, float, float],
+    *,
+    batch: int,
+    saguaro: SaguaroRound | None = None,
+) -> None:
     """Extend the sequence and send the round; `times` are start, end of drafting and end, in seconds."""
     started, drafted, ended = times
     verdict, committed = judged.verdict, judged.committed
@@ -188,6 +203,7 @@ def _emit(running: Running, judged: Judged, times: tuple[float, float, float], *
             decisions=verdict.decisions,
             draw=verdict.draw,
             scratch=len(judged.scratch_next),
+            saguaro=saguaro,
         )
     )
     running.rounds += 1

@@ -30,15 +30,20 @@ from sssd_demo.peaks import with_peaks
 from sssd_demo.profile_file import ProfileKey, load_profile, save_profile
 from sssd_demo.request import EMPTY_PROMPT, Drafting, Length, Request, check_lengths
 from sssd_demo.roofline import Profile, quick_probe
+from sssd_demo.saguaro.cores import share_cores
+from sssd_demo.saguaro.drafter_process import DrafterProcess
+from sssd_demo.saguaro.options import SaguaroOptions
+from sssd_demo.saguaro.worker import DraftSource
 from sssd_demo.sampling import Sampling
 from sssd_demo.speculators.draft_model import DraftModel
-from sssd_demo.speculators.registry import WITH_DRAFT_MODEL, make_speculators
+from sssd_demo.speculators.registry import WITH_DRAFT_MODEL, WITH_DRAFTER, make_speculators
 from sssd_demo.sssd.datastore import Datastore, token_dtype
 from sssd_demo.sssd.live_store import LiveStore
 from sssd_demo.sssd.merging import Limits
 from sssd_demo.store_names import SHARED
 from sssd_demo.stores import Stores, default_folder, shipped_folder
 from sssd_demo.target import Target
+from sssd_demo.threads import Threads
 from sssd_demo.trace import AcceptanceRule, Trace
 
 logger = logging.getLogger(__name__)
@@ -73,6 +78,7 @@ class Settings:
     k: int | Literal["auto"] = "auto"  # tokens that a draft model drafts in a row
     rule: AcceptanceRule = "chain"  # by which drafts of a draft model are judged
     draft_temperature: float | None = None  # of a draft model; None: the answer's own
+    saguaro: SaguaroOptions = SaguaroOptions()  # for methods that prepare drafts ahead
 
     def __post_init__(self) -> None:
         check_lengths(self.max_new_tokens, self.s_q)
@@ -98,28 +104,40 @@ class Service:
     """A loaded model that answers. Thread-safe: any number of threads may call `ask`."""
 
     def __init__(
-        self, model: LoadedModel, *, stores: Stores, threads: int | None = None, draft: LoadedModel | None = None
+        self,
+        model: LoadedModel,
+        *,
+        stores: Stores,
+        threads: int | None = None,
+        draft: LoadedModel | None = None,
+        draft_device: str | None = None,
+        draft_cores: tuple[int, ...] | None = None,
     ) -> None:
-        """Takes over `model` and `draft`, which are changed in place, and starts the engine's thread."""
+        """Takes over `model` and `draft`, which are changed in place, and starts the engine's thread.
+
+        A drafter in a process of its own, on `draft_device` (None: the CPU), is started when it is first asked for.
+        """
         self.model = model
         self.draft = draft
         self.text = model.text
         self.stores = stores
         self.threads = threads or torch.get_num_threads()
         context = min(model.context_length, MAX_CONTEXT)
-        rows = _rows([model] if draft is None else [model, draft], context)
+        rows = _rows([model] if draft is None else [model, draft, draft], context)  # the drafter has a cache too
         target = Target(model.model, rows=rows, context_length=context)
         self.profile = Profile({})
         self.lengths = LengthPlanner(model.model.dtype.itemsize)
         self._baseline: Baseline | None = None
         self._session_stores: dict[str, LiveStore] = {}
         self._session_door = threading.Lock()
+        self.cores = share_cores(self.threads, model.device.type, draft_device or "cpu", draft_cores)
         self._drafting = self._draft_model(rows, context)
+        self.drafter = self._drafter(draft_device or "cpu", rows, context)
         self.engine = Engine(
             target,
-            make_speculators(self._store, self._drafting, self.lengths.seconds),
+            make_speculators(self._store, self._drafting, self.lengths.seconds, self.drafter),
             lengths=self.lengths,
-            threads=threads,
+            threads=Threads(self.threads, self.cores.beside),
         )
 
     @classmethod
@@ -132,6 +150,8 @@ class Service:
         device: str | None = None,
         dtype: str = "auto",
         threads: int | None = None,
+        draft_device: str | None = None,
+        draft_cores: tuple[int, ...] | None = None,
         stores_folder: Path | None = None,
         progress: Progress | None = None,
     ) -> Service:
@@ -156,7 +176,14 @@ class Service:
                 vocab_size=loaded.text.vocab_size,
             )
             try:
-                return cls(loaded, stores=stores, threads=threads, draft=small)
+                return cls(
+                    loaded,
+                    stores=stores,
+                    threads=threads,
+                    draft=small,
+                    draft_device=draft_device,
+                    draft_cores=draft_cores,
+                )
             except (MemoryError, torch.OutOfMemoryError) as error:
                 raise UserError(f"There is not enough memory for {model} to decode a single text.") from error
 
@@ -217,7 +244,8 @@ class Service:
         store, and the answer is added to it when it has ended; `settings.share` does both with the store of all
         visitors, whose text is not in the rounds. Raises `UserError` for an empty or too long
         prompt, an unknown method or one that needs a draft
-        model where there is none, or a datastore that is not there or made for another tokenizer.
+        model where there is none, or a datastore that is not there or made for another tokenizer. Waits until there is
+        a drafter, if the method has one.
         """
         shown: tuple[dict[str, str], ...] = ()
         if isinstance(messages, str):
@@ -250,10 +278,13 @@ class Service:
             s_q=settings.s_q,
             stores=tuple(names),
             drafting=settings.drafting(),
+            saguaro=settings.saguaro,
             end_tokens=self.text.end_tokens,
             conversation=conversation,
             keep_top=keep_top or bool(learners),
         )
+        if settings.method in WITH_DRAFTER and self.drafter is not None:
+            self.drafter.ensure()
         stream = self.engine.submit(request)
         trace = Trace(
             created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -318,6 +349,8 @@ class Service:
     def close(self) -> None:
         """Stop the engine's thread and let go of the stores; running answers end as cancelled."""
         self.engine.close()
+        if self.drafter is not None:
+            self.drafter.close()
         self.stores.close()
         with self._session_door:
             for store in self._session_stores.values():
@@ -328,6 +361,14 @@ class Service:
             return None
         small = Target(self.draft.model, rows=rows, context_length=min(context, self.draft.context_length))
         return DraftModel(small, self.model.model.config.get_text_config().vocab_size)
+
+    def _drafter(self, device: str, rows: int, context: int) -> DrafterProcess | None:
+        if self.draft is None:
+            return None
+        dtype = self.draft.dtype if device == self.draft.device.type else "auto"
+        vocabulary = self.model.model.config.get_text_config().vocab_size
+        source = DraftSource(self.draft.name, device, dtype, rows, context, vocabulary)
+        return DrafterProcess(source, cores=self.cores.draft, threads=self.cores.draft_threads)
 
     def _store(self, name: str) -> Datastore | LiveStore:
         """What a request's name of a store means. Raises `UserError`."""

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from sssd_demo.cli.options import (
     add_answer_options,
+    add_drafter_options,
     add_drafting_options,
     add_model_options,
+    add_saguaro_options,
     open_service,
     prompt_text,
     s_q,
@@ -31,6 +33,8 @@ def add_parser(subparsers: Any) -> None:
     add_model_options(parser)
     add_answer_options(parser)
     add_drafting_options(parser)
+    add_saguaro_options(parser)
+    add_drafter_options(parser)
     parser.add_argument(
         "--s-q",
         type=s_q,

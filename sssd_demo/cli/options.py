@@ -56,16 +56,56 @@ def add_drafting_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_saguaro_options(parser: argparse.ArgumentParser) -> None:
+    """How drafts are prepared ahead; for the Saguaro methods."""
+    from sssd_demo.saguaro.options import BENDS, FALLBACK_POLICIES, FAN_OUTS
+
+    absent: dict[str, Any] = {"default": argparse.SUPPRESS}
+    group = parser.add_argument_group("Saguaro", "drafts prepared while the target verifies")
+    group.add_argument("--fan-out", metavar="|".join(FAN_OUTS), help="how prepared outcomes are spread", **absent)
+    group.add_argument("--budget", type=draft_length, metavar="auto|B", help="outcomes prepared in a round", **absent)
+    group.add_argument("--confidence", type=float, metavar="P", help="least probable outcome of `confident`", **absent)
+    group.add_argument(
+        "--bend", metavar="|".join(BENDS), help="Saguaro sampling: how the draft's law is bent", **absent
+    )
+    group.add_argument("--c", type=float, metavar="C", help="of --bend c, 0 to 1; 1 bends nothing", **absent)
+    group.add_argument("--fallback", metavar="|".join(FALLBACK_POLICIES), help="what follows a miss", **absent)
+    group.add_argument(
+        "--nearest", action="store_true", help="after a miss, offer the draft of the most similar outcome", **absent
+    )
+    group.add_argument("--late-ms", type=float, metavar="MS", help="longest wait for a draft", **absent)
+    group.add_argument(
+        "--roll-back-after",
+        type=int,
+        metavar="N",
+        help="misses in a row, then nothing is prepared for a while",
+        **absent,
+    )
+    group.add_argument("--latency-ms", type=float, metavar="MS", help="longer rounds make drafts shorter", **absent)
+
+
+def add_drafter_options(parser: argparse.ArgumentParser) -> None:
+    """Where the drafter of the Saguaro methods computes."""
+    parser.add_argument("--target-device", metavar="DEVICE", help="such as cpu or cuda:0 (default: the GPU if any)")
+    parser.add_argument("--draft-device", metavar="DEVICE", help="of the Saguaro methods' drafter (default: cpu)")
+    parser.add_argument(
+        "--draft-cores", metavar="0,2-3", help="cores that the drafter alone computes on while the target verifies"
+    )
+
+
 def settings_from(args: argparse.Namespace, **changes: Any) -> Settings:
     """The service's settings from those given in `args` and from `changes`.
 
     Raises `UserError` for a value out of range or an unknown method, so that no model is loaded in vain.
     """
+    from sssd_demo.saguaro.options import SaguaroOptions
     from sssd_demo.service import Settings
     from sssd_demo.speculators.registry import METHODS
 
-    given = {field.name: getattr(args, field.name) for field in fields(Settings) if hasattr(args, field.name)}
-    settings = Settings(**(given | changes))
+    def given(kind: Any) -> dict[str, Any]:
+        return {field.name: getattr(args, field.name) for field in fields(kind) if hasattr(args, field.name)}
+
+    settings = Settings(**({"saguaro": SaguaroOptions(**given(SaguaroOptions))} | given(Settings) | changes))
     if settings.method not in METHODS:
         raise UserError(f"There is no method called {settings.method!r}; the methods are {', '.join(METHODS)}.")
     return settings
@@ -88,7 +128,8 @@ def open_service(args: argparse.Namespace, methods: Iterable[str] = ()) -> Itera
 
     Raises `UserError` where a method needs a draft model and the preset has none, so that no model is loaded in vain.
     """
-    from sssd_demo.models import default_name
+    from sssd_demo.models import check_device, default_name
+    from sssd_demo.saguaro.cores import cores_of
     from sssd_demo.service import Service
     from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
 
@@ -96,9 +137,20 @@ def open_service(args: argparse.Namespace, methods: Iterable[str] = ()) -> Itera
     drafting = next((method for method in methods if method in WITH_DRAFT_MODEL), None)
     if drafting:
         check_draft_model(args, drafting)
+    draft_device = getattr(args, "draft_device", None)
+    draft_cores = getattr(args, "draft_cores", None)
+    if draft_device is not None:
+        check_device(draft_device)
     try:
         service = Service.open(
-            name, draft=args.draft, needs_draft=drafting is not None, dtype=args.dtype, progress=_show_progress
+            name,
+            draft=args.draft,
+            needs_draft=drafting is not None,
+            device=getattr(args, "target_device", None),
+            dtype=args.dtype,
+            draft_device=draft_device,
+            draft_cores=cores_of(draft_cores) if draft_cores is not None else None,
+            progress=_show_progress,
         )
     finally:
         _show_progress("", None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
-import os
 import queue
 import threading
 import time
@@ -177,25 +176,3 @@ class _Drafter:
                 self._said.put(receive(self._channel))
         except (EOFError, OSError):
             self._said.put(None)
-
-
-def cores_of(text: str) -> tuple[int, ...]:
-    """Cores by their numbers, such as 0,2-3. Raises `UserError` for what is none, or not there."""
-    found: set[int] = set()
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        if not first.strip().isdecimal() or (last and not last.strip().isdecimal()):
-            raise UserError(f"Cores are given by their numbers, such as 0 or 1,2-3, but not as {text!r}.")
-        found.update(range(int(first), int(last or first) + 1))
-    there = available_cores()
-    missing = sorted(found - set(there))
-    if missing or not found:
-        raise UserError(f"There is no core {text}; this process may use the cores {', '.join(map(str, there))}.")
-    return tuple(sorted(found))
-
-
-def available_cores() -> list[int]:
-    """The numbers of the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))

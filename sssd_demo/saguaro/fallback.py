@@ -13,8 +13,11 @@ Choice = Literal["immediate", "batched", "partial"]
 
 
 def choose(policy: FallbackPolicy, batch: int) -> Choice:
-    """immediate: redraft each sequence that missed, one after the other, while the target waits. batched: redraft all of
-    them together. partial: wait for nobody; who missed gets n-grams. By the batch's size if nothing else is asked for."""
+    """What a round does about sequences that missed; "auto" goes by the size of the batch.
+
+    immediate: redraft them one after the other while the target waits; batched: redraft all of them together; partial:
+    wait for nobody, who missed gets n-grams.
+    """
     if policy != "auto":
         return policy
     return "immediate" if batch <= IMMEDIATE_MOST else "batched" if batch <= BATCHED_MOST else "partial"

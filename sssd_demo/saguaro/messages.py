@@ -43,19 +43,17 @@ class Wanted:
     id: int
     k: int
     redraft: bool
+    apart: bool = False  # not together with the other sequences that missed
     bending: Bending = STRAIGHT
 
 
 @dataclass(frozen=True)
 class Ask:
-    """`apart`: what must be drafted anew is drafted for one sequence after the other, not for all together."""
-
     version: int
     joined: tuple[Sequence, ...]
     left: tuple[int, ...]
     happened: tuple[Happened, ...]
     wanted: tuple[Wanted, ...]
-    apart: bool = False
 
 
 @dataclass(frozen=True)

@@ -79,9 +79,9 @@ class PastRounds:
 class Window:
     """K, the tokens drafted in a row, where it is left to the machine.
 
-    It grows while the hit rate is healthy and whole drafts are accepted, and shrinks when outcomes are missed, when half
-    of a draft is refused, or when rounds take longer than `latency_ms`. It never goes beyond what fits into a
-    verification, which the caller says.
+    It grows while the hit rate is healthy and whole drafts are accepted, and shrinks when outcomes are missed, when
+    half of a draft is refused, or when rounds take longer than `latency_ms`. What fits into a verification bounds it,
+    which is the caller's business.
     """
 
     k: int
@@ -98,9 +98,8 @@ class Window:
         if len(self.round_ms) < PATIENCE:
             return
         share = sum(self.accepted) / len(self.accepted) if self.accepted else 0.0
-        if self.latency_ms is not None and median(self.round_ms) > self.latency_ms:
-            change = -1
-        elif hit_rate < ALARM or share < 0.5:
+        slow = self.latency_ms is not None and median(self.round_ms) > self.latency_ms
+        if slow or hit_rate < ALARM or share < 0.5:
             change = -1
         elif hit_rate > HEALTHY and share > 0.8:
             change = 1

@@ -108,7 +108,8 @@ class PreDrafter:
             ends = {happened.id: happened for happened in ask.happened}
             drafts = {wanted.id: self._look_up(wanted, ends.get(wanted.id)) for wanted in ask.wanted}
         missing = [wanted for wanted in ask.wanted if wanted.redraft and not drafts[wanted.id].hit]
-        for group in [[wanted] for wanted in missing] if ask.apart else [missing]:
+        together = [wanted for wanted in missing if not wanted.apart]
+        for group in [*([wanted] for wanted in missing if wanted.apart), together]:
             if group and not hurry():
                 for id_, tree in self._redraft(group).items():
                     drafts[id_] = replace(drafts[id_], tree=tree)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Sequence as Seq
 from typing import TypeVar
 
-from sssd_demo.speculators.protocol import Outcome, Sequence, Speculator
-from sssd_demo.trace import DraftTree
+from sssd_demo.speculators.protocol import Outcome, Overlapping, Sequence, Speculator
+from sssd_demo.trace import DraftTree, SaguaroRound
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +46,25 @@ class Methods:
                     size = f"{method} drafted {len(tree)} nodes for s_q = {sequence.s_q}"
                     faults[sequence.id] = ValueError(size)
         return trees, faults
+
+    def verifying(
+        self, sequences: Iterable[tuple[str, Sequence]], trees: Mapping[int, DraftTree]
+    ) -> tuple[dict[int, SaguaroRound], bool]:
+        """(method, sequence) whose trees the target is about to verify: those that work meanwhile may begin.
+
+        Returns their accounts of how the trees came about, by sequence id, and whether any of them is drafting now.
+        """
+        accounts: dict[int, SaguaroRound] = {}
+        beside = False
+        for method, group in _grouped(sequences).items():
+            speculator = self._speculators[method]
+            if isinstance(speculator, Overlapping):
+                try:
+                    accounts |= speculator.verifying(group, [trees[sequence.id] for sequence in group])
+                    beside = beside or speculator.drafting_beside
+                except Exception:  # the trees are there: only what comes next has not been prepared
+                    logger.exception("%s could not begin to prepare", method)
+        return accounts, beside
 
     def observe(self, outcomes: Iterable[tuple[str, Outcome]]) -> Faults:
         """(method, outcome): let every method learn."""

@@ -11,6 +11,7 @@ class Needs:
 
     draft_model: bool = False
     datastore: bool = False
+    drafter: bool = False  # a process of its own that holds the draft model
 
 
 NEEDS = {
@@ -21,4 +22,6 @@ NEEDS = {
     "rest": Needs(datastore=True),
     "lookahead": Needs(),
     "speculative": Needs(draft_model=True),
+    "saguaro": Needs(draft_model=True, drafter=True),
+    "saguaro-sssd": Needs(draft_model=True, datastore=True, drafter=True),
 }

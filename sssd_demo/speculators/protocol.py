@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence as Seq
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sssd_demo.request import Drafting
+from sssd_demo.saguaro.options import SaguaroOptions
 from sssd_demo.sampling import Sampling
-from sssd_demo.trace import DraftTree, Top
+from sssd_demo.trace import DraftTree, SaguaroRound, Top
 
 
 @dataclass
@@ -22,6 +23,8 @@ class Sequence:
     stores: tuple[str, ...]  # names of the datastores this request may draw from
     sampling: Sampling = Sampling()
     drafting: Drafting = Drafting()  # for methods that have a draft model
+    saguaro: SaguaroOptions = SaguaroOptions()  # for those that prepare drafts ahead
+    room: int = 2**31  # tokens that may still be written
 
 
 @dataclass(frozen=True)
@@ -58,3 +61,18 @@ class Speculator(Protocol):
 
     def end(self, sequence: Sequence) -> None:
         """A sequence leaves (finished, cancelled or failed); forget it."""
+
+
+@runtime_checkable
+class Overlapping(Speculator, Protocol):
+    """A method that goes on drafting while the target verifies."""
+
+    @property
+    def drafting_beside(self) -> bool:
+        """Whether it is doing so, on cores of this machine that the target must then leave to it."""
+
+    def verifying(self, sequences: Seq[Sequence], trees: Seq[DraftTree]) -> dict[int, SaguaroRound]:
+        """The target's forward over these trees comes next; they may be shorter than what was proposed.
+
+        Returns, by sequence id, what the rounds should tell of how the drafts came about.
+        """

@@ -1,0 +1,312 @@
+"""Saguaro, or speculative speculative decoding: drafts prepared while the target verifies (arXiv 2603.03251).
+
+A drafter at the other end of a pipe holds the draft model (`saguaro/worker.py`). This side says what is served when: a
+draft that was prepared for the very outcome, one that is drafted while the target waits, or n-grams. Of the text alone
+it keeps what SSSD keeps, which serves as backup, and with `mix` joins every draft.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from collections.abc import Sequence as Seq
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from sssd_demo.saguaro.bent_law import Bending
+from sssd_demo.saguaro.fallback import choose
+from sssd_demo.saguaro.fan_out import Spread, sized_budget
+from sssd_demo.saguaro.messages import Ask, Drafted, Happened, Reply, Serve, Served, Wanted
+from sssd_demo.saguaro.mixed_tree import mixed
+from sssd_demo.saguaro.options import MAX_BUDGET
+from sssd_demo.saguaro.past_rounds import PastRounds, Window
+from sssd_demo.saguaro.step_times import StepTimes
+from sssd_demo.sampled_tree import SampledTree
+from sssd_demo.speculators.draft_length import VerifySeconds
+from sssd_demo.speculators.protocol import Outcome, Sequence
+from sssd_demo.sssd.constants import DEFAULT
+from sssd_demo.sssd.drafter import Drafter, Store
+from sssd_demo.trace import EMPTY_TREE, DraftTree, Fallback, MissReason, SaguaroRound, Span, Work
+
+FIRST_K = 3
+MOST_K = 8  # where K is left to the machine
+
+
+class DrafterLink(Protocol):
+    """The engine's end of the drafter: see `saguaro.drafter_process.DrafterProcess`."""
+
+    starts: int
+    step_seconds: dict[int, float]
+
+    @property
+    def ready(self) -> bool: ...
+    def send(self, message: Ask | Serve) -> bool: ...
+    def reply(self, version: int, until: float | None = None) -> Reply | None: ...
+
+
+@dataclass
+class _Answer:
+    """One sequence, as far as this method knows it."""
+
+    sequence: Sequence
+    ngrams: Drafter
+    past: PastRounds
+    window: Window
+    outcome: tuple[int, int]  # (number accepted, bonus) of the last round
+    happened: Happened | None = None  # the last round, not told yet
+    joined: int = 0  # the drafter that has been told of it, by number of starts; 0: none
+    rounds: int = 0
+    most: int = 0  # nodes that this round's tree may have
+    account: SaguaroRound | None = None  # how the draft now served came about
+    own: bool = False  # it is what the drafter drafted last
+    depth: int = 0  # of the tree now served
+    preparing: bool = False  # while the target verifies it
+    started: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """What is served for one sequence."""
+
+    tree: DraftTree
+    fallback: Fallback | None = None
+    why: MissReason | None = None
+    own: bool = False
+
+
+@dataclass
+class _Notes:
+    """The spans of this side's work in the round that is being drawn up."""
+
+    spans: list[Span] = field(default_factory=list)
+
+    def add(self, what: Work, started: float, ended: float) -> None:
+        self.spans.append(Span("target", what, 1e3 * started, 1e3 * ended))
+
+
+class Saguaro:
+    """`verify_seconds` gives T, the time of a target forward; `clock` is the engine's, and the drafter's too."""
+
+    def __init__(
+        self,
+        drafter: DrafterLink,
+        open_store: Callable[[str], Store],
+        verify_seconds: VerifySeconds,
+        *,
+        mix: bool = False,
+        versions: Callable[[], int],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`versions` numbers the questions to the drafter, which several methods may ask."""
+        self.learns_from_top = DEFAULT.combine != "larger" and DEFAULT.recycled_weight > 0
+        self._drafter = drafter
+        self._open_store = open_store
+        self._verify_seconds = verify_seconds
+        self._mix = mix
+        self._versions = versions
+        self._clock = clock
+        self._answers: dict[int, _Answer] = {}
+        self._left: list[int] = []
+        self._version = 0
+        self._times = StepTimes(drafter)
+
+    @property
+    def drafting_beside(self) -> bool:
+        """Whether the drafter is at work while the target verifies what was served last."""
+        return self._drafter.ready and any(answer.preparing for answer in self._answers.values())
+
+    def begin(self, sequence: Sequence) -> None:
+        options = sequence.saguaro
+        ngrams = Drafter(
+            sequence.tokens[: sequence.prompt_length], [self._open_store(name) for name in sequence.stores], DEFAULT
+        )
+        ngrams.update(sequence.tokens)
+        self._answers[sequence.id] = _Answer(
+            sequence,
+            ngrams,
+            PastRounds(options.roll_back_after),
+            Window(FIRST_K, MOST_K, options.latency_ms),
+            outcome=(0, sequence.tokens[-1]),
+        )
+
+    def propose(self, sequences: Seq[Sequence]) -> list[DraftTree]:
+        started = self._clock()
+        answers = [self._answers[sequence.id] for sequence in sequences]
+        for answer in answers:
+            answer.started, answer.most = started, answer.sequence.s_q - 1
+        notes = _Notes()
+        asked = self._ask(answers)
+        backups = self._backups(answers, notes)
+        waits = self._clock()
+        reply = self._drafter.reply(self._version, self._patience(answers, started)) if asked else None
+        notes.add("wait", waits, self._clock())
+        drafted = {each.id: each for each in reply.drafts} if reply else {}
+        spans = (*(reply.spans if reply else ()), *notes.spans)
+        if reply:
+            self._times.learn(reply.spans, len(answers))
+        return [
+            self._serve(answer, drafted.get(answer.sequence.id), backup, spans, len(answers))
+            for answer, backup in zip(answers, backups, strict=True)
+        ]
+
+    def verifying(self, sequences: Seq[Sequence], trees: Seq[DraftTree]) -> dict[int, SaguaroRound]:
+        """The target begins: the drafter may prepare for what comes of it."""
+        served = []
+        accounts: dict[int, SaguaroRound] = {}
+        for sequence, tree in zip(sequences, trees, strict=True):
+            answer = self._answers[sequence.id]
+            if answer.account is not None:
+                accounts[sequence.id] = answer.account
+            if answer.joined == self._drafter.starts:
+                served.append(self._served(answer, tree, len(sequences)))
+        if served:
+            self._drafter.send(Serve(self._version, tuple(served)))
+        return accounts
+
+    def observe(self, outcomes: Seq[Outcome]) -> None:
+        ended = self._clock()
+        for outcome in outcomes:
+            answer = self._answers[outcome.sequence.id]
+            answer.happened = Happened(outcome.sequence.id, outcome.path, outcome.committed)
+            answer.outcome = (len(outcome.path), outcome.bonus)
+            answer.ngrams.update(outcome.sequence.tokens, outcome.top)
+            drafted = sum(source == "model" for source in outcome.tree.sources)
+            accepted = sum(outcome.tree.sources[node] == "model" for node in outcome.path)
+            answer.past.acceptance.observe(drafted, min(drafted, accepted))
+            answer.window.observe(drafted, accepted, 1e3 * (ended - answer.started), answer.past.hit_rate)
+
+    def end(self, sequence: Sequence) -> None:
+        answer = self._answers.pop(sequence.id, None)  # absent if `begin` failed
+        if answer is not None and answer.joined == self._drafter.starts:
+            self._left.append(sequence.id)
+            if not self._answers:  # nobody will ask soon
+                self._tell_of_leaving()
+
+    def _tell_of_leaving(self) -> None:
+        left, self._left = tuple(self._left), []
+        self._drafter.send(Ask(self._versions(), (), left, (), ()))
+
+    def _ask(self, answers: Seq[_Answer]) -> bool:
+        """Tell the drafter what happened and ask for drafts; False if there is none to ask."""
+        if not self._drafter.ready:
+            return False
+        new = [answer for answer in answers if answer.joined != self._drafter.starts]
+        joined = tuple(replace(answer.sequence, tokens=list(answer.sequence.tokens)) for answer in new)
+        happened = tuple(answer.happened for answer in answers if answer not in new and answer.happened is not None)
+        wanted = tuple(self._wanted(answer, len(answers)) for answer in answers)
+        self._version = self._versions()
+        left, self._left = tuple(self._left), []
+        if not self._drafter.send(Ask(self._version, joined, left, happened, wanted)):
+            return False
+        for answer in answers:
+            answer.joined, answer.happened = self._drafter.starts, None
+        return True
+
+    def _wanted(self, answer: _Answer, batch: int) -> Wanted:
+        choice = choose(answer.sequence.saguaro.fallback, batch)
+        return Wanted(
+            answer.sequence.id,
+            self._k(answer, batch),
+            redraft=choice != "partial" or answer.past.resting > 0,
+            apart=choice == "immediate",
+            bending=self._bending(answer),
+        )
+
+    def _backups(self, answers: Seq[_Answer], notes: _Notes) -> list[DraftTree]:
+        """N-grams for everybody, while the drafter is looking the outcomes up."""
+        started = self._clock()
+        backups = [answer.ngrams.draft(answer.sequence.tokens, answer.sequence.s_q) for answer in answers]
+        notes.add("backup", started, self._clock())
+        return backups
+
+    def _patience(self, answers: Seq[_Answer], started: float) -> float | None:
+        """The moment up to which the target waits: that of the least patient sequence."""
+        limits = [answer.sequence.saguaro.late_ms for answer in answers if answer.sequence.saguaro.late_ms is not None]
+        return started + min(limits) / 1e3 if limits else None
+
+    def _serve(
+        self, answer: _Answer, drafted: Drafted | None, backup: DraftTree, spans: tuple[Span, ...], batch: int
+    ) -> DraftTree:
+        """Choose what the target verifies. What was just drafted is served or not by outcomes and time alone."""
+        past, first = answer.past, not answer.rounds
+        answer.rounds += 1
+        hit = drafted is not None and drafted.hit
+        why: MissReason | None = None
+        if not hit:
+            why = "rolled back" if past.resting else "first" if first else "miss"
+            if drafted is None:
+                why = "late" if self._drafter.ready else "no drafter"
+        if past.resting:
+            past.rested()
+        elif not first:
+            past.looked_up(hit)
+        if drafted is not None and drafted.rank is not None:
+            past.ranked(drafted.rank, refused=answer.outcome[0] < answer.depth)
+        choice = self._choice(answer, drafted, backup, batch)
+        answer.own = choice.own
+        answer.account = SaguaroRound(
+            outcome=answer.outcome,
+            keys=drafted.keys if drafted else (),
+            hit=hit,
+            fallback=choice.fallback,
+            spans=spans,
+            why=why,
+            rank=drafted.rank if drafted else None,
+        )
+        return choice.tree
+
+    def _choice(self, answer: _Answer, drafted: Drafted | None, backup: DraftTree, batch: int) -> _Choice:
+        options, most = answer.sequence.saguaro, answer.most
+        if drafted is not None and len(drafted.tree) and self._may_serve(drafted.tree, most):
+            redraft: Fallback = "immediate" if choose(options.fallback, batch) == "immediate" else "batched"
+            fallback = None if drafted.hit else redraft
+            if self._mix and len(backup):
+                return _Choice(mixed(drafted.tree, backup, most), fallback)
+            tree = drafted.tree if len(drafted.tree) <= most else drafted.tree.first(most)
+            return _Choice(tree, fallback, own=not drafted.hit)
+        if drafted is not None and drafted.hit and not len(drafted.tree):
+            return _Choice(EMPTY_TREE)  # the answer has no room for more
+        if options.nearest and drafted is not None and len(drafted.nearest):
+            return _Choice(mixed(drafted.nearest, backup, most), "nearest")
+        return _Choice(backup, "backup") if len(backup) else _Choice(EMPTY_TREE, "nothing")
+
+    @staticmethod
+    def _may_serve(tree: DraftTree, most: int) -> bool:
+        """A drawn token is never dropped: a draft that has become too long is served whole or not at all."""
+        return len(tree) <= most or not isinstance(tree, SampledTree)
+
+    def _served(self, answer: _Answer, tree: DraftTree, batch: int) -> Served:
+        sequence = answer.sequence
+        k = self._k(answer, batch)
+        spread = self._spread(answer, batch) if k and not answer.past.resting else None
+        answer.preparing, answer.depth = spread is not None, max(tree.depths(), default=0)
+        tokens = DraftTree(tokens=tree.tokens, parents=tree.parents)
+        return Served(sequence.id, tokens, answer.own, k, sequence.room, spread, self._bending(answer))
+
+    def _k(self, answer: _Answer, batch: int) -> int:
+        """Tokens to draft in a row."""
+        sequence, window = answer.sequence, answer.window
+        if sequence.drafting.k != "auto":
+            return min(sequence.drafting.k, answer.most)
+        verify = self._verify_seconds(batch, window.k + 1, len(sequence.tokens))
+        return min(answer.most, self._times.most_steps(verify, self._budget(answer, batch), window.k, batch))
+
+    def _budget(self, answer: _Answer, batch: int) -> int:
+        """Outcomes that are prepared for one sequence."""
+        options = answer.sequence.saguaro
+        if options.fan_out == "sized":
+            return sized_budget(batch, answer.past.hit_rate, MAX_BUDGET)
+        if options.budget != "auto":
+            return options.budget
+        k = answer.window.k if answer.sequence.drafting.k == "auto" else answer.sequence.drafting.k
+        verify = self._verify_seconds(batch, k + 1, len(answer.sequence.tokens))
+        return self._times.budget(verify, k, batch)
+
+    def _spread(self, answer: _Answer, batch: int) -> Spread:
+        options, past = answer.sequence.saguaro, answer.past
+        budget = self._budget(answer, batch)
+        return Spread(options.fan_out, budget, past.acceptance.value, past.exponent, options.confidence)
+
+    def _bending(self, answer: _Answer) -> Bending:
+        options = answer.sequence.saguaro
+        return Bending(options.bend, options.c, shares=answer.past.shares)
