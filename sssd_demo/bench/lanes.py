@@ -22,6 +22,7 @@ class Reply:
     token_ids: tuple[int, ...]
     text: str
     probs: tuple[float, ...] = ()  # the target's probability of each token, where it is known
+    trace: Trace | None = None  # of our own methods
 
 
 class Lane(Protocol):
@@ -55,7 +56,7 @@ class ServiceLane:
             pass  # the trace grows with the rounds
         token_ids = tuple(answer.trace.token_ids())
         summary = summarise(answer.trace, answer.finished.prefill_forwards)
-        return Reply(summary, token_ids, self._service.text.decode(token_ids), token_probs(answer.trace))
+        return Reply(summary, token_ids, self._service.text.decode(token_ids), token_probs(answer.trace), answer.trace)
 
 
 def token_probs(trace: Trace) -> tuple[float, ...]:

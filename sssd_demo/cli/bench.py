@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -14,12 +15,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from sssd_demo.bench import ASSISTED, BASELINE, LIBRARY
 from sssd_demo.cli.options import (
     add_answer_options,
+    add_drafter_options,
     add_model_options,
+    add_saguaro_options,
     check_draft_model,
     draft_length,
     open_service,
     positive,
     s_q,
+    saguaro_from,
     settings_from,
 )
 from sssd_demo.errors import UserError
@@ -86,6 +90,8 @@ def add_parser(subparsers: Any) -> None:
         default=argparse.SUPPRESS,
         help="of the draft model (default: the answer's)",
     )
+    add_saguaro_options(parser, several_budgets=True)
+    add_drafter_options(parser)
     parser.add_argument("--limit", type=positive, metavar="N", help="so many questions, spread over the categories")
     parser.add_argument("--turns", choices=("first", "all"), default="first", help="of each question")
     parser.add_argument("--repeats", type=positive, default=1, metavar="R")
@@ -111,6 +117,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         check_draft_model(args, ASSISTED)
     from sssd_demo.bench.figures import report
     from sssd_demo.bench.runner import measure
+    from sssd_demo.speculators.registry import WITH_DRAFTER
 
     with open_service(args, [one.method for one in settings.values()]) as service:
         if args.batch > service.engine.capacity:
@@ -136,10 +143,26 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
                 outcome.samples, list(settings), law_only={name for name, one in settings.items() if _law_only(one)}
             ),
         }
+        if any(one.method in WITH_DRAFTER for one in settings.values()):
+            _add_clocks(result["methods"], service, settings, outcome.samples)
     if args.out:
         content = json.dumps(result, indent=1) + "\n"
         _place(args.out, lambda path: write_whole(path, content))
     return result
+
+
+def _add_clocks(
+    methods: dict[str, Any], service: Service, settings: dict[str, Settings], samples: list[Sample]
+) -> None:
+    """What the drafter's cache was worth, by the clock of this machine and by that of two devices."""
+    from sssd_demo.bench.clocks import clock_figures
+    from sssd_demo.saguaro.alone_times import measure as measure_alone
+
+    _tell("timing the forwards of both models alone")
+    alone = measure_alone(service.time_forward, service.time_draft)
+    drafted = {name: one.method for name, one in settings.items() if name not in LIBRARY}
+    for name, figures in clock_figures(samples, drafted, alone).items():
+        methods[name]["overall"] |= figures
 
 
 def _place(path: Path, use: Callable[[Path], None]) -> None:
@@ -163,6 +186,8 @@ def show(result: dict[str, Any]) -> str:
         shares = figures["overall"]["acceptance_by_position"]
         if shares:
             table.append(f"{name}: accepted by position " + " ".join(f"{share:.2f}" for share in shares[:POSITIONS]))
+    for name, figures in result["methods"].items():
+        table.extend(_clock_lines(name, figures["overall"]))
     table.append(f"{len(settings['asked'])} questions, {settings['repeats']} repeats; mean · median (p25 to p75)")
     table.append("{cpu}, {threads} threads, {dtype}, torch {torch}, {date}".format(**machine))
     return "\n".join(table)
@@ -173,6 +198,17 @@ def _cell(figure: dict[str, float] | None, form: str) -> str:
         return "-"
     mean, middle, low, high = (form.format(figure[key]) for key in ("mean", "median", "p25", "p75"))
     return f"{mean} · {middle} ({low} to {high})"
+
+
+def _clock_lines(name: str, overall: dict[str, Any]) -> Iterator[str]:
+    cache = overall.get("cache")
+    if cache:
+        rate = "-" if cache["hit_rate"] is None else f"{cache['hit_rate']:.2f}"
+        yield f"{name}: hit rate {rate}, {cache['wait_ms']:.0f} ms waited for drafts"
+    for clock, words in (("measured", "measured here"), ("two_devices", "computed for two devices from times alone")):
+        ratio = overall.get(clock, {}).get("speedup_vs_speculative")
+        if ratio:
+            yield f"{name}: {_cell(ratio, '{:.2f}')} of speculative at its best K, {words}"
 
 
 def _same(overall: dict[str, Any]) -> str:
@@ -199,13 +235,17 @@ def _variants(
     name: str, method: str, lengths: list[Length], args: argparse.Namespace
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """A lane's name, which tells what there are several values of, and these values."""
-    from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+    from sssd_demo.speculators.registry import WITH_DRAFT_MODEL, WITH_DRAFTER
 
     drafts = method in WITH_DRAFT_MODEL
     ks, rules = (args.ks, args.rules) if drafts else (["auto"], ["chain"])
-    for k, rule, length in product(ks, rules, lengths):
-        told = [f"k{k}"] * (len(ks) > 1) + [rule] * (len(rules) > 1) + [str(length)] * (len(lengths) > 1)
+    common = saguaro_from(args)
+    budgets = args.budgets if method in WITH_DRAFTER else ["auto"]
+    for k, rule, length, budget in product(ks, rules, lengths, budgets):
+        told = [f"k{k}"] * (len(ks) > 1) + [f"b{budget}"] * (len(budgets) > 1)
+        told += [rule] * (len(rules) > 1) + [str(length)] * (len(lengths) > 1)
         changes = {"s_q": length} | ({"k": k, "rule": rule} if drafts else {})
+        changes["saguaro"] = replace(common, budget=budget)
         yield "@".join([name, "-".join(told)]) if told else name, changes
 
 
@@ -264,7 +304,7 @@ def _told(
     skipped: dict[str, str],
 ) -> dict[str, Any]:
     """All that somebody needs to measure the same again."""
-    from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+    from sssd_demo.speculators.registry import WITH_DRAFT_MODEL, WITH_DRAFTER
 
     common = settings[BASELINE]
     return {
@@ -278,6 +318,7 @@ def _told(
         "s_q": {name: one.s_q for name, one in settings.items() if name not in (BASELINE, *LIBRARY)},
         "drafting": {
             name: {"k": one.k, "rule": one.rule, "temperature": one.draft_temperature}
+            | ({"saguaro": asdict(one.saguaro)} if one.method in WITH_DRAFTER else {})
             for name, one in settings.items()
             if one.method in WITH_DRAFT_MODEL
         },

@@ -13,6 +13,7 @@ from sssd_demo.errors import UserError
 
 if TYPE_CHECKING:  # the service imports torch, which --help need not wait for
     from sssd_demo.request import Length
+    from sssd_demo.saguaro.options import SaguaroOptions
     from sssd_demo.service import Service, Settings
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
@@ -56,14 +57,26 @@ def add_drafting_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_saguaro_options(parser: argparse.ArgumentParser) -> None:
+def add_saguaro_options(parser: argparse.ArgumentParser, *, several_budgets: bool = False) -> None:
     """How drafts are prepared ahead; for the Saguaro methods."""
     from sssd_demo.saguaro.options import BENDS, FALLBACK_POLICIES, FAN_OUTS
 
     absent: dict[str, Any] = {"default": argparse.SUPPRESS}
     group = parser.add_argument_group("Saguaro", "drafts prepared while the target verifies")
     group.add_argument("--fan-out", metavar="|".join(FAN_OUTS), help="how prepared outcomes are spread", **absent)
-    group.add_argument("--budget", type=draft_length, metavar="auto|B", help="outcomes prepared in a round", **absent)
+    if several_budgets:
+        group.add_argument(
+            "--budget",
+            type=lambda text: [draft_length(part.strip()) for part in text.split(",")],
+            default=["auto"],
+            metavar="auto|B,…",
+            dest="budgets",
+            help="outcomes prepared in a round; of several, each is measured, as METHOD@bN",
+        )
+    else:
+        group.add_argument(
+            "--budget", type=draft_length, metavar="auto|B", help="outcomes prepared in a round", **absent
+        )
     group.add_argument("--confidence", type=float, metavar="P", help="least probable outcome of `confident`", **absent)
     group.add_argument(
         "--bend", metavar="|".join(BENDS), help="Saguaro sampling: how the draft's law is bent", **absent
@@ -98,17 +111,25 @@ def settings_from(args: argparse.Namespace, **changes: Any) -> Settings:
 
     Raises `UserError` for a value out of range or an unknown method, so that no model is loaded in vain.
     """
-    from sssd_demo.saguaro.options import SaguaroOptions
     from sssd_demo.service import Settings
     from sssd_demo.speculators.registry import METHODS
 
-    def given(kind: Any) -> dict[str, Any]:
-        return {field.name: getattr(args, field.name) for field in fields(kind) if hasattr(args, field.name)}
-
-    settings = Settings(**({"saguaro": SaguaroOptions(**given(SaguaroOptions))} | given(Settings) | changes))
+    settings = Settings(**({"saguaro": saguaro_from(args)} | _given(args, Settings) | changes))
     if settings.method not in METHODS:
         raise UserError(f"There is no method called {settings.method!r}; the methods are {', '.join(METHODS)}.")
     return settings
+
+
+def saguaro_from(args: argparse.Namespace) -> SaguaroOptions:
+    """Those given in `args`. Raises `UserError` for a value out of range."""
+    from sssd_demo.saguaro.options import SaguaroOptions
+
+    return SaguaroOptions(**_given(args, SaguaroOptions))
+
+
+def _given(args: argparse.Namespace, kind: Any) -> dict[str, Any]:
+    """The fields of a dataclass that are among the arguments."""
+    return {field.name: getattr(args, field.name) for field in fields(kind) if hasattr(args, field.name)}
 
 
 def check_draft_model(args: argparse.Namespace, method: str) -> None:
