@@ -31,6 +31,9 @@
   const withheldGuesses = (words, round) =>
     round.withheld === 1 ? words["view.withheld_one"] : fill(words["view.withheld"], { n: round.withheld });
 
+  const besideTree = (words, round) =>
+    fill(words[round.nodes.length ? "view.beside" : "view.beside_only"], { n: round.beside });
+
   // The tests of a round whose drafts were sampled, in order: see answer_payload.py.
   function testsOf(round, vocabulary) {
     return round.v?.map(([node, passed, coin, threshold, p, q, weight, mass, ...shares]) => {
@@ -81,7 +84,7 @@
     return {
       index, nodes, path, committed, start, hasBonus, bonus,
       rule: round.r, tests, draw: drawOf(round), problems: problemsOf(round), tossed: Boolean(round.u || tests),
-      withheld: round.h ?? 0, startMs: round.ms[0], draftMs: round.ms[1], verifyMs: round.ms[2],
+      withheld: round.h ?? 0, beside: round.c ?? 0, startMs: round.ms[0], draftMs: round.ms[1], verifyMs: round.ms[2],
       count: (fate) => nodes.filter((node) => node.fate === fate).length,
     };
   }
@@ -111,5 +114,5 @@
     };
   }
 
-  Object.assign((window.sssdDemo ??= {}), { unpack, roundName, withheldGuesses, visible, signOf, bytesOf, hex, ROOT });
+  Object.assign((window.sssdDemo ??= {}), { unpack, roundName, withheldGuesses, besideTree, visible, signOf, bytesOf, hex, ROOT });
 })();

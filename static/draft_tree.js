@@ -1,6 +1,6 @@
 // The draft tree of one round: columns are positions, nodes are tokens, the accepted path is drawn strong.
 (() => {
-  const { h, s, roving, moreCue, visible, withheldGuesses, ROOT } = window.sssdDemo;
+  const { h, s, roving, moreCue, visible, withheldGuesses, besideTree, ROOT } = window.sssdDemo;
   const CHARACTER = 7.3; // width of one letter of the monospace face at the size used here
   const ROW = 34;
   const BOX = 24;
@@ -185,6 +185,7 @@
         }
         svg.querySelector(".dt-node")?.setAttribute("tabindex", "0");
         if (round.withheld) note.textContent = withheldGuesses(words, round);
+        else if (round.beside) note.textContent = besideTree(words, round);
         else if (!round.nodes.length) note.textContent = words[index === 0 ? "view.prefill" : "view.no_drafts"];
         else if (!round.hasBonus) note.textContent = words["view.cut"];
         if (checked?.round === index) markChecked();

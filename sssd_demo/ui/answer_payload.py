@@ -9,6 +9,7 @@ in `vocabulary`, a list of [id, piece] that begins with the prompt's tokens and 
                         p, m, s, f  per node one letter each: parent, match length, source, fate
                         w  what the vocabulary grows by           x  texts, where a character is cut over tokens
                         ms  start, draft and verify time          h  guesses that may not be shown
+                        c  tokens computed beside the tree and not tested, such as Lookahead's window
                         u  per node: the coin that was compared, in sampled rounds only
                         g  how the bonus was drawn: its coin, start and length of its stretch, and 1 if from a residual
                         r, v  the rule, and its tests in order where drafts were sampled (else t, f and u say it all)
@@ -122,6 +123,8 @@ class AnswerPayload:
             data["w"] = new
         if round_.withheld:
             data["h"] = round_.withheld
+        if round_.scratch:
+            data["c"] = round_.scratch
         if texts != [piece(token_bytes[token]) for token in round_.committed]:
             data["x"] = texts
         return data

@@ -76,6 +76,8 @@ WORDS = {
     "view.withheld_one": "1 guess from a datastore, not shown while you share",
     "view.no_drafts": "Nothing was guessed for this forward: the model added one token itself.",
     "view.cut": "The answer ended here, so the model's own token was not needed.",
+    "view.beside": "Beside these guesses, {n} tokens of the method's window were computed, for later guesses.",
+    "view.beside_only": "No guess was tested here; {n} tokens of the method's window were computed, for later guesses.",
     "view.previous": "Previous forward",
     "view.next": "Next forward",
     "view.play": "play",

@@ -501,6 +501,19 @@ def test_guesses_of_others_are_counted_but_not_shown(page: Page, tmp_path):
     expect(page.locator(".dt-note")).to_have_text(said)
 
 
+def test_a_round_with_a_window_alone_says_so(page: Page, tmp_path):
+    trace = make_trace("a b a c a d", "a d a b a c")
+    rounds = tuple(replace(round_, scratch=6) for round_ in trace.rounds)
+    path = tmp_path / "window.json"
+    trace_file.save(replace(trace, rounds=rounds), path)
+    upload(page, path)
+    expect(page.locator(".ts-end")).to_be_attached()
+    for guessed, said in ((False, "No guess was tested here; 6 tokens"), (True, "Beside these guesses, 6 tokens")):
+        index = next(round_.index for round_ in rounds[1:] if bool(len(round_.tree)) == guessed)
+        page.locator(".rs-bar").nth(index).click()
+        expect(page.locator(".dt-note")).to_contain_text(said)
+
+
 def test_two_visitors_do_not_mix(browser: Browser, app, service: FakeService):
     contexts = [browser.new_context() for _ in range(2)]
     pages = [context.new_page() for context in contexts]

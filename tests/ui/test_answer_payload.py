@@ -75,6 +75,12 @@ def test_fates_and_sources_are_those_of_the_trace():
         assert sent["k"] == len(round_.committed)
 
 
+def test_tokens_computed_beside_the_tree_are_told():
+    trace = make_trace("a b c a b", "a b c a b c a b c")
+    trace = replace(trace, rounds=(trace.rounds[0], *(replace(round_, scratch=6) for round_ in trace.rounds[1:])))
+    assert [sent.get("c", 0) for sent in drawn(trace)["rounds"]] == [round_.scratch for round_ in trace.rounds]
+
+
 def test_the_end_token_has_no_text_whether_it_is_known_or_told_by_the_trace():
     trace = make_trace("q", "done")
     for ends in (frozenset({2}), frozenset()):
