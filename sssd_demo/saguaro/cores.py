@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 
 from sssd_demo.errors import UserError
 
+STRETCH = re.compile(r"\s*([0-9]{1,4})\s*(?:-\s*([0-9]{1,4})\s*)?")  # 2 or 2-3
 DRAFT_SHARE = 4  # of so many cores the drafter gets one, and at least one
 
 
@@ -50,10 +52,10 @@ def cores_of(text: str) -> tuple[int, ...]:
     """Cores by their numbers, such as 0,2-3. Raises `UserError` for what is none, or not there."""
     found: set[int] = set()
     for part in text.split(","):
-        first, _, last = (piece.strip() for piece in part.partition("-"))
-        numbers = [piece for piece in (first, last) if piece or piece is first]
-        if not all(piece.isascii() and piece.isdecimal() and len(piece) < 5 for piece in numbers):
+        stretch = STRETCH.fullmatch(part)
+        if stretch is None:
             raise UserError(f"Cores are given by their numbers, such as 0 or 1,2-3, but not as {text!r}.")
+        first, last = stretch.groups()
         found.update(range(int(first), int(last or first) + 1))
     there = available_cores()
     missing = sorted(found - set(there))

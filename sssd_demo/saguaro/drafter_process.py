@@ -34,17 +34,18 @@ class DrafterProcess:
         self.cores = cores
         self.threads = threads
         self.place: Place = place
-        self.starts = 0  # drafters so far; a later one knows nothing of an earlier one's sequences
         self.step_seconds: dict[int, float] = {}  # by the drafter's own account, one sequence, by tokens
         self._load = load
         self._door = threading.Lock()
-        self._current: _Drafter | None = None
+        self._current: Drafter | None = None
+        self._starts = 0
         self._closed = False
 
     @property
-    def ready(self) -> bool:
+    def current(self) -> Drafter | None:
+        """The drafter that is ready now."""
         current = self._current
-        return current is not None and current.ready
+        return current if current is not None and current.ready else None
 
     def ensure(self, seconds: float = START_SECONDS) -> None:
         """Wait until there is a drafter, and start one if there is none.
@@ -52,26 +53,12 @@ class DrafterProcess:
         Raises `UserError` if it cannot be started or takes longer than `seconds`.
         """
         with self._door:
-            if self._closed or self.ready:
+            if self._closed or self.current is not None:
                 return
             if self._current is not None:
                 self._current.stop()
             self._current = self._start()
             self.step_seconds = self._current.wait(seconds).step_seconds
-            self.starts += 1
-
-    def send(self, message: Any) -> bool:
-        """False if there is no drafter to hear it."""
-        current = self._current
-        return current is not None and current.ready and current.send(message)
-
-    def reply(self, version: int, until: float | None = None) -> Reply | None:
-        """The reply to the question of that version; None if the drafter is gone or time is up.
-
-        `until` is a moment of `time.monotonic`. Replies to earlier questions, which came too late, are dropped.
-        """
-        current = self._current
-        return current.reply(version, until) if current is not None else None
 
     def close(self) -> None:
         """End the drafter, and start none any more."""
@@ -80,25 +67,25 @@ class DrafterProcess:
         if current is not None:
             current.stop()
 
-    def process_id(self) -> int | None:
-        """Of the drafter, if it has a process."""
-        current = self._current
-        return current.process_id() if current is not None else None
-
-    def _start(self) -> _Drafter:
+    def _start(self) -> Drafter:
+        self._starts += 1
         if self.place == "process":
             try:
-                return _Drafter.in_process(self._load, self.cores, self.threads)
+                return Drafter.in_process(self._starts, self._load, self.cores, self.threads)
             except (OSError, ValueError) as error:
                 logger.warning("no process can be started for the drafter (%s); it becomes a thread", error)
                 self.place = "thread"
-        return _Drafter.in_thread(self._load, self.threads)
+        return Drafter.in_thread(self._starts, self._load, self.threads)
 
 
-class _Drafter:
-    """One running drafter. A thread takes in what it says, so that neither end ever waits for the other to read."""
+class Drafter:
+    """One running drafter; another one, of another `number`, knows nothing of its sequences.
 
-    def __init__(self, channel: Connection, process: BaseProcess | None) -> None:
+    A thread takes in what it says, so that neither end ever waits for the other to read.
+    """
+
+    def __init__(self, number: int, channel: Connection, process: BaseProcess | None) -> None:
+        self.number = number
         self.ready = False
         self._channel = channel
         self._process = process
@@ -106,20 +93,20 @@ class _Drafter:
         threading.Thread(target=self._listen, name="drafter-ear", daemon=True).start()
 
     @classmethod
-    def in_process(cls, load: Load, cores: tuple[int, ...], threads: int) -> _Drafter:
+    def in_process(cls, number: int, load: Load, cores: tuple[int, ...], threads: int) -> Drafter:
         """Spawned, never forked: a fork after a torch operation may hang."""
         context = multiprocessing.get_context("spawn")
         here, there = context.Pipe()
         child = context.Process(target=process, args=(there, load, cores, threads), name="drafter", daemon=True)
         child.start()
         there.close()  # so that the end of the process ends the channel
-        return cls(here, child)
+        return cls(number, here, child)
 
     @classmethod
-    def in_thread(cls, load: Load, threads: int) -> _Drafter:
+    def in_thread(cls, number: int, load: Load, threads: int) -> Drafter:
         here, there = multiprocessing.Pipe()
         threading.Thread(target=work, args=(there, load, threads), name="drafter", daemon=True).start()
-        return cls(here, None)
+        return cls(number, here, None)
 
     def wait(self, seconds: float) -> Ready:
         """Until it has loaded its model. Raises `UserError` if it never will."""
@@ -136,6 +123,7 @@ class _Drafter:
         raise UserError(f"The drafter could not be started: {reason}.")
 
     def send(self, message: Any) -> bool:
+        """False if it is not there to hear it."""
         try:
             send(self._channel, message)
         except OSError:
@@ -143,7 +131,11 @@ class _Drafter:
             return False
         return True
 
-    def reply(self, version: int, until: float | None) -> Reply | None:
+    def reply(self, version: int, until: float | None = None) -> Reply | None:
+        """The reply to the question of that version; None if the drafter is gone or time is up.
+
+        `until` is a moment of `time.monotonic`. Replies to earlier questions, which came too late, are dropped.
+        """
         while self.ready:
             try:
                 said = self._said.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
@@ -164,10 +156,11 @@ class _Drafter:
             if self._process.is_alive():
                 self._process.kill()
                 self._process.join()
-        self._channel.close()
         self._said.put(None)
 
+    @property
     def process_id(self) -> int | None:
+        """None for a thread."""
         return self._process.pid if self._process is not None else None
 
     def _listen(self) -> None:
@@ -176,3 +169,5 @@ class _Drafter:
                 self._said.put(receive(self._channel))
         except (EOFError, OSError):
             self._said.put(None)
+        finally:
+            self._channel.close()

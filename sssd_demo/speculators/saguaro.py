@@ -32,16 +32,23 @@ FIRST_K = 3
 MOST_K = 8  # where K is left to the machine
 
 
-class DrafterLink(Protocol):
-    """The engine's end of the drafter: see `saguaro.drafter_process.DrafterProcess`."""
+class RunningDrafter(Protocol):
+    """One drafter; see `saguaro.drafter_process.Drafter`."""
 
-    starts: int
+    number: int
+    ready: bool
+
+    def send(self, message: Ask | Serve) -> bool: ...
+    def reply(self, version: int, until: float | None = None) -> Reply | None: ...
+
+
+class DrafterLink(Protocol):
+    """Who has a drafter, or none at the moment: see `saguaro.drafter_process.DrafterProcess`."""
+
     step_seconds: dict[int, float]
 
     @property
-    def ready(self) -> bool: ...
-    def send(self, message: Ask | Serve) -> bool: ...
-    def reply(self, version: int, until: float | None = None) -> Reply | None: ...
+    def current(self) -> RunningDrafter | None: ...
 
 
 @dataclass
@@ -54,7 +61,7 @@ class _Answer:
     window: Window
     outcome: tuple[int, int]  # (number accepted, bonus) of the last round
     happened: Happened | None = None  # the last round, not told yet
-    joined: int = 0  # the drafter that has been told of it, by number of starts; 0: none
+    joined: int = 0  # the number of the drafter that has been told of it; 0: none
     rounds: int = 0
     most: int = 0  # nodes that this round's tree may have
     account: SaguaroRound | None = None  # how the draft now served came about
@@ -99,21 +106,22 @@ class Saguaro:
     ) -> None:
         """`versions` numbers the questions to the drafter, which several methods may ask."""
         self.learns_from_top = DEFAULT.combine != "larger" and DEFAULT.recycled_weight > 0
-        self._drafter = drafter
+        self._link = drafter
+        self._drafter: RunningDrafter | None = None  # that of this round: it may die, and another be started, at any time
         self._open_store = open_store
         self._verify_seconds = verify_seconds
         self._mix = mix
         self._versions = versions
         self._clock = clock
         self._answers: dict[int, _Answer] = {}
-        self._left: list[int] = []
         self._version = 0
         self._times = StepTimes(drafter)
 
     @property
     def drafting_beside(self) -> bool:
         """Whether the drafter is at work while the target verifies what was served last."""
-        return self._drafter.ready and any(answer.preparing for answer in self._answers.values())
+        ready = self._drafter is not None and self._drafter.ready
+        return ready and any(answer.preparing for answer in self._answers.values())
 
     def begin(self, sequence: Sequence) -> None:
         options = sequence.saguaro
@@ -131,14 +139,15 @@ class Saguaro:
 
     def propose(self, sequences: Seq[Sequence]) -> list[DraftTree]:
         started = self._clock()
+        self._drafter = self._link.current
         answers = [self._answers[sequence.id] for sequence in sequences]
         for answer in answers:
             answer.started, answer.most = started, answer.sequence.s_q - 1
         notes = _Notes()
-        asked = self._ask(answers)
+        drafter = self._ask(answers)
         backups = self._backups(answers, notes)
         waits = self._clock()
-        reply = self._drafter.reply(self._version, self._patience(answers, started)) if asked else None
+        reply = drafter.reply(self._version, self._patience(answers, started)) if drafter else None
         notes.add("wait", waits, self._clock())
         drafted = {each.id: each for each in reply.drafts} if reply else {}
         spans = (*(reply.spans if reply else ()), *notes.spans)
@@ -157,9 +166,9 @@ class Saguaro:
             answer = self._answers[sequence.id]
             if answer.account is not None:
                 accounts[sequence.id] = answer.account
-            if answer.joined == self._drafter.starts:
+            if self._drafter is not None and answer.joined == self._drafter.number:
                 served.append(self._served(answer, tree, len(sequences)))
-        if served:
+        if self._drafter is not None and served:
             self._drafter.send(Serve(self._version, tuple(served)))
         return accounts
 
@@ -177,30 +186,25 @@ class Saguaro:
 
     def end(self, sequence: Sequence) -> None:
         answer = self._answers.pop(sequence.id, None)  # absent if `begin` failed
-        if answer is not None and answer.joined == self._drafter.starts:
-            self._left.append(sequence.id)
-            if not self._answers:  # nobody will ask soon
-                self._tell_of_leaving()
+        if answer is not None and self._drafter is not None and answer.joined == self._drafter.number:
+            # At once: whoever joins next may need the row, and it may be another method's.
+            self._drafter.send(Ask(self._versions(), (), (sequence.id,), (), ()))
 
-    def _tell_of_leaving(self) -> None:
-        left, self._left = tuple(self._left), []
-        self._drafter.send(Ask(self._versions(), (), left, (), ()))
-
-    def _ask(self, answers: Seq[_Answer]) -> bool:
-        """Tell the drafter what happened and ask for drafts; False if there is none to ask."""
-        if not self._drafter.ready:
-            return False
-        new = [answer for answer in answers if answer.joined != self._drafter.starts]
+    def _ask(self, answers: Seq[_Answer]) -> RunningDrafter | None:
+        """Tell the drafter what happened and ask for drafts; returns it, or None if there is none to ask."""
+        drafter = self._drafter
+        if drafter is None:
+            return None
+        new = [answer for answer in answers if answer.joined != drafter.number]
         joined = tuple(replace(answer.sequence, tokens=list(answer.sequence.tokens)) for answer in new)
         happened = tuple(answer.happened for answer in answers if answer not in new and answer.happened is not None)
         wanted = tuple(self._wanted(answer, len(answers)) for answer in answers)
         self._version = self._versions()
-        left, self._left = tuple(self._left), []
-        if not self._drafter.send(Ask(self._version, joined, left, happened, wanted)):
-            return False
+        if not drafter.send(Ask(self._version, joined, (), happened, wanted)):
+            return None
         for answer in answers:
-            answer.joined, answer.happened = self._drafter.starts, None
-        return True
+            answer.joined, answer.happened = drafter.number, None
+        return drafter
 
     def _wanted(self, answer: _Answer, batch: int) -> Wanted:
         choice = choose(answer.sequence.saguaro.fallback, batch)
@@ -235,7 +239,7 @@ class Saguaro:
         if not hit:
             why = "rolled back" if past.resting else "first" if first else "miss"
             if drafted is None:
-                why = "late" if self._drafter.ready else "no drafter"
+                why = "late" if self._drafter is not None and self._drafter.ready else "no drafter"
         if past.resting:
             past.rested()
         elif not first:

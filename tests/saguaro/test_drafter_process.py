@@ -1,0 +1,257 @@
+"""The drafter's process: it starts, answers, dies and is replaced, and never outlives who started it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sssd_demo.engine import Engine
+from sssd_demo.errors import UserError
+from sssd_demo.length import LengthPlanner
+from sssd_demo.request import Drafting, Request
+from sssd_demo.saguaro.cores import available_cores, cores_of, share_cores
+from sssd_demo.saguaro.drafter_process import DrafterProcess
+from sssd_demo.saguaro.messages import Ask
+from sssd_demo.saguaro.options import SaguaroOptions
+from sssd_demo.speculators.autoregressive import Autoregressive
+from sssd_demo.speculators.saguaro import Saguaro
+from sssd_demo.sssd.datastore import Datastore, token_dtype
+from sssd_demo.target import Target
+from sssd_demo.threads import Threads
+from tests.saguaro.drafters import CONTEXT, ToySource
+from tests.saguaro.loads import Endless, damaged, dying
+from tests.toys import VOCABULARY, toy_model
+
+PROMPT = (3, 1, 4, 1, 5, 9, 2, 6)
+GONE_WITHIN = 5  # seconds
+ROOT = Path(__file__).parents[2]
+
+
+class Made:
+    """Engines with a drafter at their side; everything ends with the test."""
+
+    def __init__(self):
+        self.engines, self.drafters = [], []
+
+    def drafter(self, load=None, **where):
+        self.drafters.append(DrafterProcess(load or ToySource(), **where))
+        return self.drafters[-1]
+
+    def engine(self, drafter):
+        versions = iter(range(1, 10**6)).__next__
+        lengths = LengthPlanner(bytes_per_weight=4)
+        empty = Datastore((), "toy", token_dtype(VOCABULARY))
+        saguaro = Saguaro(drafter, lambda name: empty, lengths.seconds, versions=versions)
+        target = Target(toy_model(), rows=4, context_length=CONTEXT)
+        methods = {"autoregressive": Autoregressive(), "saguaro": saguaro}
+        self.engines.append(Engine(target, methods, lengths=lengths))
+        return self.engines[-1]
+
+
+@pytest.fixture
+def made():
+    made = Made()
+    yield made
+    for engine in made.engines:
+        engine.close()
+    for drafter in made.drafters:
+        drafter.close()
+
+
+def request(method="saguaro", tokens=60, **options):
+    saguaro = SaguaroOptions(budget=6, **options)
+    return Request(PROMPT, method, tokens, s_q=8, drafting=Drafting(2), saguaro=saguaro)
+
+
+def text(rounds):
+    return [token for round_ in rounds for token in round_.committed]
+
+
+def hits(rounds):
+    return sum(round_.saguaro.hit for round_ in rounds[1:])
+
+
+@pytest.mark.parametrize("place", ["process", "thread"])
+def test_drafts_are_prepared_beside_the_target_and_the_text_is_its_own(made, place):
+    drafter = made.drafter(place=place)
+    drafter.ensure()
+    engine = made.engine(drafter)
+    expected = text(engine.submit(request("autoregressive")))
+    rounds = list(engine.submit(request()))
+    assert text(rounds) == expected
+    assert hits(rounds) > len(rounds) / 3
+    assert rounds[1].saguaro.why == "first"
+    prepared = [span for span in rounds[3].saguaro.spans if span.what == "glue"]
+    assert prepared
+    assert prepared[0].who == "drafter"
+    verified = rounds[2].start_ms + rounds[2].draft_ms
+    assert prepared[0].start_ms >= verified - 50  # one clock for both: it began when the target did
+    assert (drafter.current.process_id is None) == (place == "thread")
+
+
+def test_a_killed_drafter_costs_no_answer_and_the_next_one_has_a_new_drafter(made):
+    drafter = made.drafter()
+    drafter.ensure()
+    engine = made.engine(drafter)
+    expected = text(engine.submit(request("autoregressive", tokens=120)))
+    first = drafter.current.process_id
+    rounds = []
+    for round_ in engine.submit(request(tokens=120)):
+        rounds.append(round_)
+        if len(rounds) == 5:
+            os.kill(first, signal.SIGKILL)
+    assert text(rounds) == expected
+    assert hits(rounds[:5]) > 0
+    assert rounds[-1].saguaro.why == "no drafter"
+    drafter.ensure()
+    assert drafter.current.process_id != first
+    again = list(engine.submit(request(tokens=120)))
+    assert text(again) == expected
+    assert hits(again) > len(again) / 3
+
+
+def test_a_new_drafter_takes_up_an_answer_that_was_begun_with_another(made):
+    drafter = made.drafter(place="thread")
+    drafter.ensure()
+    engine = made.engine(drafter)
+    expected = text(engine.submit(request("autoregressive", tokens=200)))
+    rounds = []
+    for round_ in engine.submit(request(tokens=200)):
+        rounds.append(round_)
+        if len(rounds) == 4:
+            drafter.current.stop()  # as if it had died
+            drafter.ensure()
+    assert text(rounds) == expected
+    assert hits(rounds[-20:]) > 0
+
+
+def test_who_cannot_be_started_says_why_in_one_sentence(made):
+    with pytest.raises(UserError, match=r"could not be started: The weights of the toy are damaged\.$"):
+        made.drafter(damaged).ensure()
+    with pytest.raises(UserError, match="could not be started: its process has ended"):
+        made.drafter(dying).ensure()
+    with pytest.raises(UserError, match="not ready after"):
+        made.drafter(Endless()).ensure(seconds=0.01)
+
+
+def test_without_a_drafter_the_answer_is_written_all_the_same(made):
+    engine = made.engine(made.drafter(dying))
+    rounds = list(engine.submit(request()))
+    assert text(rounds) == text(engine.submit(request("autoregressive")))
+    assert {round_.saguaro.why for round_ in rounds[1:]} == {"no drafter"}
+
+
+def test_a_late_draft_is_not_waited_for(made):
+    drafter = made.drafter(place="thread")
+    drafter.ensure()
+    engine = made.engine(drafter)
+    rounds = list(engine.submit(request(late_ms=0.0, roll_back_after=0)))
+    assert text(rounds) == text(engine.submit(request("autoregressive")))
+    assert "late" in {round_.saguaro.why for round_ in rounds[1:]}
+
+
+def test_nothing_is_left_after_closing(made):
+    drafter = made.drafter()
+    drafter.ensure()
+    running = drafter.current
+    process = psutil.Process(running.process_id)
+    drafter.close()
+    assert not process.is_running()
+    assert drafter.current is None
+    assert not running.send(Ask(1, (), (), (), ()))
+    drafter.ensure()  # it starts none any more
+    assert drafter.current is None
+
+
+def test_the_process_has_the_threads_and_cores_it_was_given(made, tmp_path):
+    told = tmp_path / "told"
+    cores = available_cores()[-1:]
+    drafter = made.drafter(ToySource(told=str(told)), cores=tuple(cores), threads=1)
+    drafter.ensure()
+    pid, threads = told.read_text().split()
+    assert int(pid) == drafter.current.process_id != os.getpid()
+    assert threads == "1"
+    assert psutil.Process(int(pid)).cpu_affinity() == cores
+
+
+PARENT = """
+import sys
+from sssd_demo.saguaro.drafter_process import DrafterProcess
+from tests.saguaro.drafters import ToySource
+from tests.saguaro.loads import Endless
+
+if __name__ == "__main__":
+    drafter = DrafterProcess({"ready": ToySource, "loading": Endless}[sys.argv[2]](told=sys.argv[1]))
+    drafter.ensure()
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize(
+    ("when", "how"), [("ready", signal.SIGKILL), ("ready", signal.SIGINT), ("loading", signal.SIGKILL)]
+)
+def test_the_drafter_does_not_outlive_its_parent(tmp_path, when, how):
+    script, told = tmp_path / "parent.py", tmp_path / "told"
+    script.write_text(PARENT)
+    os.mkfifo(told)  # reading it waits until the drafter is there
+    command = [sys.executable, str(script), str(told), when]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    parent = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    )
+    try:
+        child = psutil.Process(int(told.read_text().split()[0]))
+        if when == "ready":
+            assert parent.stdout.readline() == b"ready\n"
+        os.killpg(parent.pid, how) if how == signal.SIGINT else parent.send_signal(how)
+        parent.wait(timeout=30)
+        psutil.wait_procs([child], timeout=GONE_WITHIN)
+        assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+    finally:
+        parent.kill()
+        parent.stdin.close()
+        parent.stdout.close()
+
+
+def test_cores_are_shared_out_and_said():
+    many = [*range(8)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sssd_demo.saguaro.cores.available_cores", lambda: many)
+        assert share_cores(8, "cpu", "cpu").draft == (6, 7)
+        assert share_cores(8, "cpu", "cpu").beside == 6
+        assert share_cores(8, "cuda", "cpu").draft == tuple(range(1, 8))
+        assert share_cores(8, "cuda", "cpu").beside == 8
+        assert share_cores(8, "cpu", "cuda:0").draft == ()
+        patch.setattr("sssd_demo.saguaro.cores.available_cores", lambda: [5])
+        alone = share_cores(1, "cpu", "cpu")
+        assert (alone.draft, alone.beside) == ((5,), 1)
+        assert "share the same cores" in alone.note
+    assert "share one device" in share_cores(2, "cuda", "cuda").note
+
+
+@pytest.mark.parametrize("wrong", ["", "one", "0-", "-1", "0,", "99999", "9999", "1-0"])
+def test_cores_that_are_none_are_refused_in_one_sentence(wrong):
+    with pytest.raises(UserError, match=r"[Cc]ore"):
+        cores_of(wrong)
+
+
+def test_cores_are_read():
+    there = available_cores()
+    assert cores_of(str(there[0])) == (there[0],)
+    assert cores_of(f" {there[0]} , {there[-1]}") == tuple(sorted({there[0], there[-1]}))
+
+
+def test_the_target_leaves_cores_to_a_drafter_at_work(monkeypatch):
+    used = []
+    monkeypatch.setattr("torch.set_num_threads", used.append)
+    threads = Threads(4, beside=3)
+    for beside in (False, True, True, False):
+        threads.use(beside=beside)
+    assert used == [4, 3, 4]
