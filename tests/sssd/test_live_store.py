@@ -4,7 +4,6 @@ import os
 import random
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -248,20 +247,20 @@ def test_long_sorts_give_way_and_the_small_ones_after_them_do_not(made, monkeypa
     if usual == 19:
         pytest.skip("nothing can give way any further")
     monkeypatch.setattr(sorting, "NICENESS", usual + 1)
-    second_appended = threading.Event()
+    first_sorting, second_appended = threading.Event(), threading.Event()
     niceness = []
     sort = SubIndex.of
 
     def noted(tokens):
         niceness.append((len(tokens), os.getpriority(os.PRIO_PROCESS, threading.get_native_id())))
+        first_sorting.set()
         assert second_appended.wait(PATIENCE)
         return sort(tokens)
 
     monkeypatch.setattr(sorting.SubIndex, "of", noted)
     store = made()
     store.append([1] * 50_000)
-    while not niceness:  # it is being sorted
-        time.sleep(0.001)
+    assert first_sorting.wait(PATIENCE)
     store.append([2] * 9)
     second_appended.set()
     searchable(store)
