@@ -19,6 +19,7 @@ from sssd_demo.cli.options import (
     settings_from,
 )
 from sssd_demo.errors import UserError
+from sssd_demo.whole_file import check_place
 
 if TYPE_CHECKING:
     from sssd_demo.answer import Answer
@@ -51,10 +52,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     """Answer the prompt; without --json the text appears while it is written."""
     settings = settings_from(args)
     prompt = prompt_text(args.prompt)
-    if args.trace and not args.trace.absolute().parent.is_dir():
-        raise UserError(f"The trace cannot be written: there is no folder {args.trace.absolute().parent}.")
-    if args.trace and args.trace.is_dir():
-        raise UserError(f"The trace cannot be written: {args.trace} is a folder.")
+    if args.trace:
+        _check_place(args.trace)
     with open_service(args, [settings.method]) as service:
         answer = service.ask(prompt if args.raw else [{"role": "user", "content": prompt}], settings, raw=args.raw)
         _follow(answer, service.text, quiet=args.json)
@@ -64,6 +63,17 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
         save(answer.trace, args.trace)
     return _result(answer, text)
+
+
+def _check_place(path: Path) -> None:
+    try:
+        check_place(path)
+    except FileNotFoundError as error:
+        raise UserError(f"The trace cannot be written: there is no folder {path.absolute().parent}.") from error
+    except IsADirectoryError as error:
+        raise UserError(f"The trace cannot be written: {path} is a folder.") from error
+    except OSError as error:
+        raise UserError(f"The trace cannot be written to {path}: {error.strerror or error}.") from error
 
 
 def _follow(answer: Answer, text: Text, *, quiet: bool) -> None:

@@ -30,6 +30,13 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dtype", choices=DTYPES, default="auto", help="auto: what this device is fast in (default)")
 
 
+def model_name(args: argparse.Namespace) -> str:
+    """The model named in `args`, else the one this machine starts with."""
+    from sssd_demo.models import default_name
+
+    return str(args.model or args.preset or default_name())
+
+
 def add_answer_options(parser: argparse.ArgumentParser) -> None:
     """What shapes an answer. Those left out are absent from the result, so that the service's defaults hold."""
     absent: dict[str, Any] = {"default": argparse.SUPPRESS}
@@ -135,9 +142,8 @@ def _given(args: argparse.Namespace, kind: Any) -> dict[str, Any]:
 def check_draft_model(args: argparse.Namespace, method: str) -> None:
     """Raises `UserError` where `method` needs a draft model, none is named in `args` and the preset has none."""
     from sssd_demo.model_sources import find_preset, no_draft_model
-    from sssd_demo.models import default_name
 
-    name = args.model or args.preset or default_name()
+    name = model_name(args)
     preset = find_preset(name)
     if not args.draft and not (preset and preset.draft):
         raise no_draft_model(name, method)
@@ -149,12 +155,12 @@ def open_service(args: argparse.Namespace, methods: Iterable[str] = ()) -> Itera
 
     Raises `UserError` where a method needs a draft model and the preset has none, so that no model is loaded in vain.
     """
-    from sssd_demo.models import check_device, default_name
+    from sssd_demo.models import check_device
     from sssd_demo.saguaro.cores import cores_of
     from sssd_demo.service import Service
     from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
 
-    name = args.model or args.preset or default_name()
+    name = model_name(args)
     drafting = next((method for method in methods if method in WITH_DRAFT_MODEL), None)
     if drafting:
         check_draft_model(args, drafting)

@@ -10,7 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sssd_demo.cli.options import add_answer_options, add_model_options, open_service, positive, s_q, settings_from
+from sssd_demo.cli.options import (
+    add_answer_options,
+    add_model_options,
+    model_name,
+    open_service,
+    positive,
+    s_q,
+    settings_from,
+)
 from sssd_demo.errors import UserError
 from sssd_demo.questions import Question, read_questions
 
@@ -50,10 +58,10 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     """Answer the first turn of every question that is not in the recording yet; progress goes to stderr."""
     questions = read_questions(args.questions, args.limit)
     settings = settings_from(args)
-    from sssd_demo.models import default_name, load_text
+    from sssd_demo.models import load_text
     from sssd_demo.recording import open_recording
 
-    text = load_text(args.model or args.preset or default_name())
+    text = load_text(model_name(args))
     skipped: dict[str, str] = {}
     with open_recording(args.out, text) as recording:
         # Every answer has a seed of its own, the same however often the command is interrupted.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from sssd_demo.cli.options import add_model_options, positive
+from sssd_demo.cli.options import add_model_options, model_name, positive
 from sssd_demo.model_sources import Progress
 
 
@@ -21,11 +21,10 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Serve until interrupted; the address is printed as soon as the page can be opened."""
-    from sssd_demo.models import default_name
     from sssd_demo.service import Service
     from sssd_demo.ui.launch import launch
 
-    model = args.model or args.preset or default_name()
+    model = model_name(args)
 
     def open_model(name: str, progress: Progress) -> Service:
         draft = args.draft if name == model else None  # another one, chosen on the page, has its own

@@ -104,6 +104,7 @@ def test_the_prompt_can_come_from_standard_input(service, run_json, monkeypatch)
         (["x", "--preset", "a", "--model", "b"], "not allowed with"),
         (["x", "--dtype", "int8"], "invalid choice"),
         (["x", "--trace", "/no/such/folder/t.json"], "no folder /no/such/folder"),
+        (["x", "--trace", "n" * 300], "name too long"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(service, refusal, argv, says):
