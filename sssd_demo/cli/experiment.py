@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sssd_demo.cli.kept_figures import FOLDER, check_target, kept
-from sssd_demo.cli.options import add_model_options, open_service, store_name
+from sssd_demo.cli.options import add_model_options, open_service, settings_from, store_name
 from sssd_demo.errors import UserError
 from sssd_demo.request import MAX_S_Q
 
@@ -60,6 +60,7 @@ def add_parser(subparsers: Any) -> None:
 
     context = _add(actions, "context", run_context, decodes=True)
     _add_store(context, None)
+    context.add_argument("--method", default="sssd", metavar="M", help="how to draft (default: %(default)s)")
 
 
 def list_experiments(args: argparse.Namespace) -> dict[str, Any]:
@@ -161,12 +162,19 @@ def run_languages(args: argparse.Namespace) -> dict[str, Any]:
 def run_context(args: argparse.Namespace) -> dict[str, Any]:
     """Real text of several lengths, continued by the model."""
     check_target(args)
+    settings_from(argparse.Namespace(), method=args.method)  # refuses an unknown one before a model is loaded
     from sssd_demo.experiments.context import BUDGETS, run
     from sssd_demo.experiments.prose import python_documentation
 
-    with open_service(args) as service:
+    with open_service(args, [args.method]) as service:
         figures = run(
-            service, python_documentation(), store=args.store, budget=BUDGETS[args.budget], s_q=args.s_q, tell=_tell
+            service,
+            python_documentation(),
+            store=args.store,
+            budget=BUDGETS[args.budget],
+            s_q=args.s_q,
+            tell=_tell,
+            method=args.method,
         )
         return kept(args, figures, service.model.device_name, service.model.name)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path("benchmarks/results")
 _FILES = ("answers", "held_out", "own", "other")
-_OPTIONS = ("store", "s_q", "setting", "preset", "model", "dtype")
+_OPTIONS = ("store", "method", "s_q", "setting", "preset", "model", "dtype")
 
 
 def check_place(place: Path, read: Iterable[Path | None]) -> None:

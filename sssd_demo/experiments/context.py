@@ -23,7 +23,7 @@ from sssd_demo.sssd import constants
 from sssd_demo.sssd.drafter import Drafter
 from sssd_demo.sssd.recorded_answers import RecordedAnswer
 
-METHOD = "sssd"
+DRAFTING = "sssd"
 ROOM = 64  # tokens kept free behind prompt and answer, for drafts and for text that is encoded a little longer
 WARM_UP = "The quick brown fox jumps over the lazy dog."
 _CONVERSATION = "experiment-context"  # the second method to be asked need not read the prompt again
@@ -41,11 +41,11 @@ BUDGETS = {"small": Budget((512, 2048, 8192), 32, 1), "full": Budget((512, 2048,
 
 @dataclass(frozen=True)
 class _Pair:
-    """The same prompt answered by plain decoding and by SSSD, one right after the other."""
+    """The same prompt answered by plain decoding and by a method that drafts, one right after the other."""
 
     plain: Summary
     drafted: Summary
-    learning_ms: float  # for a drafter to take in the prompt, once an answer
+    learning_ms: float | None  # for SSSD's drafter to take in the prompt, once an answer
 
     @property
     def speedup(self) -> float | None:
@@ -61,16 +61,19 @@ def run(
     budget: Budget,
     s_q: int,
     tell: Callable[[str], None],
+    method: str = DRAFTING,
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[Figure]:
     """Continue `texts`, joined and cut to each length, without a chat template; every repeat begins elsewhere.
+
+    What it takes to learn a prompt is told of SSSD only.
 
     Raises `UserError` if the texts are too short, the store is unknown or knows one of them or an answer, or an answer
     ends too early to be timed.
     """
     settings = {
         BASELINE: Settings(method=BASELINE, max_new_tokens=budget.max_new_tokens),
-        METHOD: Settings(method=METHOD, max_new_tokens=budget.max_new_tokens, s_q=s_q, datastore=store),
+        method: Settings(method=method, max_new_tokens=budget.max_new_tokens, s_q=s_q, datastore=store),
     }
     for one in settings.values():
         _answer(service, WARM_UP, one)
@@ -90,18 +93,21 @@ def run(
             for opened in stores:
                 check_held_out([RecordedAnswer(known, ())], opened, str(store), where)
             prompt = service.text.decode(known)
-            order = (BASELINE, METHOD) if (repeat + place) % 2 == 0 else (METHOD, BASELINE)
-            answered = {method: _answer(service, prompt, settings[method]) for method in order}
+            order = (BASELINE, method) if (repeat + place) % 2 == 0 else (method, BASELINE)
+            answered = {each: _answer(service, prompt, settings[each]) for each in order}
             for opened in stores:
                 written = RecordedAnswer((), tuple(answered[BASELINE].trace.token_ids()))
                 check_held_out([written], opened, str(store), where)
-            started = clock()
-            Drafter(known, stores, constants.DEFAULT)
-            learning_ms = 1000 * (clock() - started)
-            pairs[length].append(_Pair(_summary(answered[BASELINE]), _summary(answered[METHOD]), learning_ms))
-    told: dict[str, Any] = {"store": store, "s_q": s_q, "repeats": budget.repeats}
+            learning_ms = None
+            if method == DRAFTING:
+                started = clock()
+                Drafter(known, stores, constants.DEFAULT)
+                learning_ms = 1000 * (clock() - started)
+            pairs[length].append(_Pair(_summary(answered[BASELINE]), _summary(answered[method]), learning_ms))
+    told: dict[str, Any] = {"method": method, "store": store, "s_q": s_q, "repeats": budget.repeats}
     told |= {"max_new_tokens": budget.max_new_tokens, "temperature": 0}
-    told |= {"learning_the_prompt_ms": {str(length): median(_learning(found)) for length, found in pairs.items()}}
+    if method == DRAFTING:
+        told |= {"learning_the_prompt_ms": {str(length): median(_learning(found)) for length, found in pairs.items()}}
     told |= {"tokens_per_forward": {str(length): _per_forward(found) for length, found in pairs.items()}}
     return [_speedups(pairs, told), _drafting(pairs, told)]
 
@@ -118,12 +124,12 @@ def _summary(answer: Answer) -> Summary:
 
 
 def _speedups(pairs: dict[int, list[_Pair]], told: dict[str, Any]) -> Figure:
-    series = _series(f"{METHOD} against {BASELINE}", pairs, lambda pair: pair.speedup)
+    series = _series(f"{told['method']} against {BASELINE}", pairs, lambda pair: pair.speedup)
     steps = [f"{ratio:.2f} times as fast at {length} tokens" for length, ratio in zip(series.x, series.y, strict=True)]
     return Figure(
         experiment="context",
         title="Speed-up at longer contexts",
-        verdict=f"Against plain decoding, {METHOD} was {listed(steps)}.",
+        verdict=f"Against plain decoding, {told['method']} was {listed(steps)}.",
         x=Axis("context", "tokens"),
         y=Axis("speed-up", "times"),
         series=(series,),
@@ -134,13 +140,16 @@ def _speedups(pairs: dict[int, list[_Pair]], told: dict[str, Any]) -> Figure:
 
 def _drafting(pairs: dict[int, list[_Pair]], told: dict[str, Any]) -> Figure:
     series = _series("a round", pairs, lambda pair: pair.drafted.draft_ms)
-    learning = [median(_learning(found)) for found in pairs.values()]
+    learning = [median(found) for found in map(_learning, pairs.values()) if found]
+    taking_in = (
+        f"; taking in the prompt took {learning[0]:.0f} and {learning[-1]:.0f} ms, once an answer." if learning else "."
+    )
     return Figure(
         experiment="context-drafting",
         title="Drafting time at longer contexts",
         verdict=(
             f"A round's draft took {series.y[0]:.2f} ms at {series.x[0]} tokens and {series.y[-1]:.2f} ms at "
-            f"{series.x[-1]}; taking in the prompt took {learning[0]:.0f} and {learning[-1]:.0f} ms, once an answer."
+            f"{series.x[-1]}{taking_in}"
         ),
         x=Axis("context", "tokens"),
         y=Axis("drafting", "ms per round"),
@@ -161,7 +170,7 @@ def _series(name: str, pairs: dict[int, list[_Pair]], figure: Callable[[_Pair], 
 
 
 def _learning(found: list[_Pair]) -> list[float]:
-    return [pair.learning_ms for pair in found]
+    return [pair.learning_ms for pair in found if pair.learning_ms is not None]
 
 
 def _per_forward(found: list[_Pair]) -> float | None:

@@ -99,6 +99,8 @@ def test_results_of_decoding_have_a_file_for_each_figure(run_json, tmp_path, ser
     assert result["written"] == [str(tmp_path / name) for name in ("a.json", "a-tokens.json", "a-growth.json")]
     assert (result["figures"][0]["device"], result["figures"][0]["model"]) == ("a test", "fake")
     check(run_json("experiment", "context", "--out", tmp_path / "b.json"), "context", "context-drafting")
+    other = run_json("experiment", "context", "--method", "lookahead", "--out", tmp_path / "c.json")
+    assert "--method lookahead" in other["figures"][0]["command"]
     assert service.closed
 
 

@@ -12,9 +12,11 @@ TEXTS = ["a" * 60, "b" * 60, "c" * 60]
 SMALL = Budget((40, 100), 20, 2)
 
 
-def measured(service, budget=SMALL, store=None, texts=TEXTS):
+def measured(service, budget=SMALL, store=None, texts=TEXTS, **more):
     clock = itertools.count().__next__  # every look is a second later
-    return run(as_service(service), texts, store=store, budget=budget, s_q=8, tell=lambda line: None, clock=clock)
+    return run(
+        as_service(service), texts, store=store, budget=budget, s_q=8, tell=lambda line: None, clock=clock, **more
+    )
 
 
 def test_speed_ups_are_of_pairs_and_every_length_has_its_drafting_time():
@@ -28,6 +30,13 @@ def test_speed_ups_are_of_pairs_and_every_length_has_its_drafting_time():
     [rounds] = drafting.series
     assert rounds.y == (1.0, 1.0)
     assert drafting.settings["learning_the_prompt_ms"] == {"40": 1000, "100": 1000}
+
+
+def test_another_method_is_measured_by_its_name_and_nothing_is_said_of_sssds_learning():
+    speedups, drafting = measured(ExperimentService(), method="prompt-lookup")
+    assert "prompt-lookup was" in speedups.verdict
+    assert "taking in the prompt" not in drafting.verdict
+    assert "learning_the_prompt_ms" not in drafting.settings
 
 
 def test_prompts_have_the_lengths_and_begin_elsewhere_in_each_repeat():
