@@ -267,6 +267,7 @@ class Engine:
             sampling=request.sampling,
             drafting=request.drafting,
             saguaro=request.saguaro,
+            left_open=request.s_q == "auto",
         )
         running = Running(request, arrival.stream, sequence, arrival.finished("length"))
         self._rounds.first(running, logits, arrival.started)

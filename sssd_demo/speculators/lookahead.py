@@ -17,7 +17,6 @@ from collections.abc import Sequence as Seq
 from dataclasses import dataclass
 from random import Random
 
-from sssd_demo.roofline import FREE_RIDE
 from sssd_demo.scratch_tree import ScratchTree
 from sssd_demo.speculators.draft_length import VerifySeconds
 from sssd_demo.speculators.protocol import Outcome, Sequence
@@ -25,6 +24,7 @@ from sssd_demo.sssd.node import POINT
 from sssd_demo.trace import EMPTY_TREE, ROOT, DraftTree, Source
 
 LEAST = 4  # tokens in a forward, root included, from where on there is a window
+WORTH = 1.5  # times as long as with one token of each a forward may take: about what the method brings at best
 KEPT = 15  # runs in the pool with the same first token, the newest ones (authors' G for a model of 7B)
 SOURCE: Source = "jacobi"
 
@@ -87,25 +87,27 @@ class Lookahead:
         self._branches.pop(sequence.id, None)  # absent if `begin` failed
 
     def _draft(self, sequence: Sequence, batch: int) -> DraftTree:
-        branches = self._branches[sequence.id]
-        # What a window costs is paid at once, what it brings comes rounds later. So where the length is left to the
-        # machine, it is what the first round allows, and more only if a longer forward takes hardly longer.
-        if sequence.s_q > branches.size and (
-            branches.size < LEAST or self._is_free(batch, sequence.s_q, len(sequence.tokens))
-        ):
-            branches.size = sequence.s_q
-        return branches.draft(sequence.tokens[-1], min(sequence.s_q, branches.size))
+        return self._branches[sequence.id].draft(sequence.tokens[-1], self._length(sequence, batch))
 
-    def _is_free(self, batch: int, s_q: int, context: int) -> bool:
-        one, many = (self._verify_seconds(batch, length, context) for length in (1, s_q))
-        return one is not None and many is not None and many <= FREE_RIDE * one
+    def _length(self, sequence: Sequence, batch: int) -> int:
+        """The most tokens in a forward: where the length is left open, as many as can pay in a batch of this size.
+
+        What a window costs is paid at once, what it brings comes rounds later: no running acceptance could tell.
+        """
+        length = sequence.s_q
+        while sequence.left_open and length > 1 and not self._is_worth_it(batch, length, len(sequence.tokens)):
+            length = length // 2 if length // 2 >= LEAST else 1
+        return length
+
+    def _is_worth_it(self, batch: int, length: int, context: int) -> bool:
+        one, many = (self._verify_seconds(batch, each, context) for each in (1, length))
+        return one is not None and many is not None and many <= WORTH * one
 
 
 class _Branches:
-    """Both branches of one sequence; `size` is the most tokens, root included, that a forward may have for them."""
+    """Both branches of one sequence."""
 
     def __init__(self, text: Seq[int]) -> None:
-        self.size = 1
         self._text = text
         self._random = Random(0)  # for a window's first tokens only, and the same in every sequence
         self._window: _Window | None = None

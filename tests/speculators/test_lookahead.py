@@ -243,17 +243,24 @@ def test_without_room_for_a_window_the_runs_of_the_pool_are_still_tested():
     assert not isinstance(answer.tree, ScratchTree)
 
 
-def test_where_the_length_is_left_to_the_machine_it_grows_only_if_that_is_free():
-    """The engine then allows 16 tokens at first, and twice what was drafted afterwards."""
-    sizes = {}
-    for seconds in (slow, free):
-        answer = Answer([1, 2, 3], s_q=16, seconds=seconds)
-        for s_q in (16, 32, 32, 32):
-            answer.draft(s_q)
-            answer.goes_on([1], [2] * answer.scratch)
-        answer.draft()
-        sizes[seconds] = answer.scratch + 1
-    assert sizes == {slow: len(Shape.within(16)), free: len(Shape.within(32))}
+@pytest.mark.parametrize(("batch", "length"), [(1, 32), (2, 16), (4, 8), (8, 4), (16, 1)])
+def test_where_the_length_is_left_to_the_machine_a_batch_has_the_window_that_can_pay(batch, length):
+    def seconds(batch, s_q, context):
+        return max(1.0, batch * s_q / 22)  # flat up to 22 tokens in a forward, half as much again at 33
+
+    method = Lookahead(seconds)
+    answers = [Answer([1, 2, 3], 32, method=method, id_=at) for at in range(batch)]
+    for answer in answers:
+        answer.sequence.left_open = True
+    trees = method.propose([answer.sequence for answer in answers])
+    assert {len(tree) for tree in trees} == {len(fixed(length))}
+    if batch > 1:  # the others have gone
+        assert len(method.propose([answers[0].sequence])[0]) == len(fixed(32))
+
+
+def fixed(s_q):
+    """What is drafted first where the length is not left open, however long that takes."""
+    return Answer([1, 2, 3], s_q, seconds=slow).draft()
 
 
 def test_a_first_round_without_room_does_not_bind_the_later_ones():
