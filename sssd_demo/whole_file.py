@@ -13,12 +13,12 @@ from typing import BinaryIO
 
 _UNFINISHED = ".unfinished"
 _OWNER_ONLY = 0o600
-_AS_USUAL = 0o666  # less what the process's umask takes away
+AS_USUAL = 0o666  # less what the process's umask takes away
 
 
 def write_whole(path: Path, content: str) -> None:
     """Write `content` to `path` as UTF-8, readable like any new file. Raises `OSError`, and leaves nothing then."""
-    with replacing(path, mode=_AS_USUAL) as file:
+    with replacing(path, mode=AS_USUAL) as file:
         file.write(content.encode())
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sssd_demo.sssd.recorded_answers import RecordedAnswer
     from sssd_demo.text import Text
 
-SAVE_EVERY = 25  # steps
+SAVE_EVERY = 10  # steps
 TELL_EVERY = 10
 HELD_OUT = 20  # of so many recorded answers one is kept for measuring, where no others are given
 
@@ -41,7 +41,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--vocabulary", type=positive, default=8192, metavar="N", help="tokens that it can draft")
     parser.add_argument("--steps", type=positive, default=1000, metavar="N")
     parser.add_argument("--batch-tokens", type=positive, default=1024, metavar="N")
-    parser.add_argument("--learning-rate", type=float, default=6e-4, metavar="X")
+    parser.add_argument("--learning-rate", type=float, default=1e-3, metavar="X")
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     parser.add_argument("--threads", type=positive, metavar="N")
     parser.set_defaults(run=run, show=show)
@@ -80,9 +80,9 @@ def _data(args: argparse.Namespace, text: Text) -> tuple[list[Example], list[Exa
 
     Raises `UserError` for files that cannot be read, or where nothing is left.
     """
-    from sssd_demo.exit_draft.data import examples_of
+    from sssd_demo.exit_draft.data import examples_of, stored_answer
     from sssd_demo.experiments.held_out import check_held_out, unrelated
-    from sssd_demo.sssd.recorded_answers import RecordedAnswer, read_recorded_answers
+    from sssd_demo.sssd.recorded_answers import read_recorded_answers
     from sssd_demo.stores import Stores
 
     def read(path: Path) -> list[RecordedAnswer]:
@@ -104,7 +104,7 @@ def _data(args: argparse.Namespace, text: Text) -> tuple[list[Example], list[Exa
         store = stores.open(store_name)
         check_held_out(measured, store, store_name)
         texts = [document.tolist() for sub_index in store.sub_indices for document in sub_index.texts()]
-        answers = [RecordedAnswer((), tuple(document)) for document in texts]
+        answers = [stored_answer(document, store.recalled) for document in texts]
         told.append({"store": store_name, **_counted(answers)})
         learnt += answers
     if not (learnt or args.measure_only):
@@ -121,7 +121,7 @@ def _train(
     from sssd_demo.exit_draft.data import short_list
     from sssd_demo.exit_draft.model import begin, save
     from sssd_demo.exit_draft.record import ExitDraft
-    from sssd_demo.exit_draft.train import Recipe, Training, read_state
+    from sssd_demo.exit_draft.train import Recipe, Training, read_state, soften
 
     draft = ExitDraft(name, args.copied, args.trained)
     checkpoint = args.out.with_name(args.out.name + ".training")
@@ -132,7 +132,9 @@ def _train(
     model = begin(draft, target.path, listed)
     recipe = Recipe(args.steps, args.batch_tokens, args.learning_rate, args.seed)
     training = Training(model, draft, recipe)
-    if state is not None:
+    if state is None:
+        soften(model)
+    else:
         training.resume(state)
     started = time.monotonic()
     training.run(examples, lambda: _after_step(training, recipe.steps, checkpoint, started))

@@ -1,21 +1,23 @@
 """Answers that the target gave → what a draft model learns from, in batches of like length.
 
-At each place of an answer stand the tokens that the target held likely, with their probabilities: a soft target. Where
-only the text is known, as in a store, the token that was written is the whole target.
+At each place of an answer stand the tokens that the target held likely, with their probabilities: a soft target. Of a
+text in a store the token that was written is half of it, and what the store recalls of such places is the other half.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 
 from sssd_demo.sssd.recorded_answers import RecordedAnswer
+from sssd_demo.trace import Top
 
 BUCKET = 64  # examples that are sorted by length before they are cut into batches
+WRITTEN = 0.5  # of the target's probability, for the token that it wrote, where its own law was not recorded
 LONGEST = 512  # tokens of an example; what is beyond is left out
 
 
@@ -52,6 +54,25 @@ def examples_of(answers: Iterable[RecordedAnswer], header: Sequence[int]) -> lis
         if prompt and output:
             found.append(Example((*prompt, *output), len(prompt), likely, probs))
     return found
+
+
+def stored_answer(tokens: Sequence[int], recalled: Callable[[tuple[int, ...]], Top | None]) -> RecordedAnswer:
+    """A store's document as an answer whose targets are soft: `WRITTEN` for the token that stands there.
+
+    The rest is shared among what the target held likely after the same two tokens, as far as that is `recalled`.
+    """
+    tops = []
+    for at, written in enumerate(tokens):
+        known = recalled(tuple(tokens[at - 2 : at])) if at >= 2 else None
+        others = {} if known is None else dict(zip(known.tokens, known.probs, strict=True))
+        total = sum(others.values())
+        if not total:
+            tops.append(Top((written,), (1.0,)))
+            continue
+        law = {token: (1 - WRITTEN) * p / total for token, p in others.items()}
+        first = WRITTEN + law.pop(written, 0.0)
+        tops.append(Top((written, *law), (first, *law.values())))
+    return RecordedAnswer((), tuple(tokens), top=tuple(tops))
 
 
 def short_list(examples: Iterable[Example], size: int, always: Iterable[int], width: int) -> torch.Tensor:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save as serialized
 from torch import nn
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 from transformers.initialization import no_init_weights
@@ -20,6 +20,7 @@ from transformers.initialization import no_init_weights
 from sssd_demo.errors import UserError
 from sssd_demo.exit_draft.record import WEIGHTS_FILE, ExitDraft, write_record
 from sssd_demo.wheel_files import sha256_of
+from sssd_demo.whole_file import AS_USUAL, replacing
 
 EMBEDDING, HEAD, NORM, LIST = "model.embed_tokens.weight", "lm_head.weight", "model.norm.weight", "exit.tokens"
 KEPT_DTYPE = torch.float16  # small numbers all of them, and finer there than bfloat16
@@ -79,7 +80,8 @@ def save(model: PreTrainedModel, draft: ExitDraft, folder: Path) -> ExitDraft:
     tensors = {key: value.to(KEPT_DTYPE).contiguous() for key, value in trained_state(model, draft).items()}
     tensors[LIST] = model.lm_head.tokens.int()
     path = folder / WEIGHTS_FILE
-    save_file(tensors, path)
+    with replacing(path, mode=AS_USUAL) as file:
+        file.write(serialized(tensors))
     kept = replace(draft, size=path.stat().st_size, sha256=sha256_of(path))
     write_record(kept, folder)
     return kept

@@ -12,11 +12,11 @@ from transformers import AutoModelForCausalLM
 
 from sssd_demo import model_sources, models
 from sssd_demo.errors import UserError
-from sssd_demo.exit_draft.data import Example, batches, examples_of, short_list
+from sssd_demo.exit_draft.data import WRITTEN, Example, batches, examples_of, short_list, stored_answer
 from sssd_demo.exit_draft.measure import agreement
 from sssd_demo.exit_draft.model import begin, build, save
 from sssd_demo.exit_draft.record import RECORD_FILE, WEIGHTS_FILE, ExitDraft
-from sssd_demo.exit_draft.train import Recipe, Training, read_state
+from sssd_demo.exit_draft.train import EARLY_SHARPNESS, Recipe, Training, read_state, soften
 from sssd_demo.model_sources import PRESETS, Weights
 from sssd_demo.service import Service, Settings
 from sssd_demo.sssd.recorded_answers import RecordedAnswer
@@ -235,6 +235,23 @@ def test_soft_targets_stand_at_their_places_and_unlisted_tokens_have_no_probabil
     assert list(zip(batch.rows.tolist(), batch.columns.tolist(), strict=True)) == [(0, 2), (0, 3)]
     assert LISTED[batch.likely].tolist() == [[4, 0, 0], [6, 4, 2]]
     torch.testing.assert_close(batch.probs, torch.tensor([[0.6, 0, 0], [0.5, 0.2, 0.1]]))
+
+
+def test_a_stored_text_has_soft_targets_from_what_the_store_recalls_of_such_places():
+    recalled = {(4, 6): Top((9, 8), (0.6, 0.2)), (6, 8): Top((1,), (0.9,))}
+    answer = stored_answer([4, 6, 8, 2], recalled.get)
+    assert [top.tokens for top in answer.top] == [(4,), (6,), (8, 9), (2, 1)]
+    assert answer.top[2].probs == pytest.approx((WRITTEN + (1 - WRITTEN) * 0.25, (1 - WRITTEN) * 0.75))
+    assert all(sum(top.probs) == pytest.approx(1) for top in answer.top)
+
+
+def test_training_begins_with_softer_logits(target_folder, draft):
+    ids = torch.tensor([[4, 8, 12]])
+    model = begin(draft, target_folder, LISTED)
+    with torch.no_grad():
+        sharp = model(ids).logits[..., LISTED]
+        soften(model)
+        torch.testing.assert_close(model(ids).logits[..., LISTED], EARLY_SHARPNESS * sharp)
 
 
 def test_every_example_is_used_once_in_batches_of_the_size_asked_for():
