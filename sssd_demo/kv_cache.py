@@ -65,11 +65,14 @@ class KVCache:
         """Forget all columns of `row` from `length` on."""
         self.lengths[row] = min(self.lengths[row], length)
 
-    def swap(self, a: int, b: int) -> None:
-        """Exchange two rows, so that running sequences can stand side by side."""
+    def swap(self, a: int, b: int, beyond: int = 0) -> None:
+        """Exchange two rows, so that running sequences can stand side by side.
+
+        As many columns `beyond` those committed come along: what was computed and may yet be kept.
+        """
         if a == b:
             return
-        used = max(self.lengths[a], self.lengths[b])
+        used = max(self.lengths[a], self.lengths[b]) + beyond
         if used:
             self.storage[:, [a, b], :, :used] = self.storage[:, [b, a], :, :used]
         self.lengths[a], self.lengths[b] = self.lengths[b], self.lengths[a]

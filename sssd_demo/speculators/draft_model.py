@@ -100,7 +100,8 @@ class DraftModel:
         if sequence.id not in self._ids:  # it never got one
             return
         row, last = self._ids.index(sequence.id), len(self._ids) - 1
-        self._model.cache.swap(row, last)
+        computed = self._computed.get(self._ids[last])  # not committed yet, if others are kept later than it leaves
+        self._model.cache.swap(row, last, beyond=0 if computed is None else 1 + len(computed))
         self._model.cache.truncate(last, 0)
         self._ids[row] = self._ids[last]
         self._ids.pop()
