@@ -129,7 +129,10 @@ def _train(
     target = models.fetch(name)[0]
     width = text.vocab_size
     listed = short_list(examples, args.vocabulary, text.end_tokens, width) if state is None else state["list"]
-    model = begin(draft, target.path, listed)
+    try:
+        model = begin(draft, target.path, listed)
+    except RuntimeError as error:
+        raise UserError(f"{name} has no layers {','.join(map(str, args.copied + args.trained))}.") from error
     recipe = Recipe(args.steps, args.batch_tokens, args.learning_rate, args.seed)
     training = Training(model, draft, recipe)
     if state is None:
@@ -200,7 +203,7 @@ def _counted(answers: Sequence[RecordedAnswer]) -> dict[str, int]:
 
 def _layers(text: str) -> tuple[int, ...]:
     try:
-        numbers = tuple(int(part) for part in text.split(",")) if text else ()
+        numbers = tuple(int(part) for part in text.split(","))
     except ValueError:
         numbers = (-1,)
     if any(number < 0 for number in numbers):

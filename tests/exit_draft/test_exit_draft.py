@@ -238,8 +238,8 @@ def test_soft_targets_stand_at_their_places_and_unlisted_tokens_have_no_probabil
 
 
 def test_a_stored_text_has_soft_targets_from_what_the_store_recalls_of_such_places():
-    recalled = {(4, 6): Top((9, 8), (0.6, 0.2)), (6, 8): Top((1,), (0.9,))}
-    answer = stored_answer([4, 6, 8, 2], recalled.get)
+    recalled: dict[tuple[int, ...], Top] = {(4, 6): Top((9, 8), (0.6, 0.2)), (6, 8): Top((1,), (0.9,))}
+    answer = stored_answer([4, 6, 8, 2], lambda tokens: recalled.get(tokens))
     assert [top.tokens for top in answer.top] == [(4,), (6,), (8, 9), (2, 1)]
     assert answer.top[2].probs == pytest.approx((WRITTEN + (1 - WRITTEN) * 0.25, (1 - WRITTEN) * 0.75))
     assert all(sum(top.probs) == pytest.approx(1) for top in answer.top)
