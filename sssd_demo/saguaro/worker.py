@@ -10,6 +10,7 @@ import os
 import pickle
 import signal
 import threading
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -100,14 +101,24 @@ def _serve(channel: connection.Connection, load: Load, threads: int) -> None:
     drafter = PreDrafter(draft)
     send(channel, Ready(_step_seconds(draft)))
 
-    def hurry() -> bool:
-        return channel.poll()
+    said: deque[Any] = deque()  # that was not acted on yet
 
-    while not isinstance(message := receive(channel), Stop):
+    def listen() -> deque[Any]:
+        while channel.poll():
+            said.append(receive(channel))
+        return said
+
+    def verified() -> bool:
+        """Whether the engine has gone on to a next round: another method's `Serve` belongs to this one."""
+        return any(not isinstance(message, Serve) for message in listen())
+
+    while not isinstance(message := said.popleft() if said else receive(channel), Stop):
         if isinstance(message, Ask):
-            send(channel, drafter.answer(message, hurry))
+            send(channel, drafter.answer(message, hurry=lambda: bool(listen())))
         elif isinstance(message, Serve):
-            drafter.prepare(message, hurry)
+            while listen() and isinstance(said[0], Serve):  # of methods that share the round: prepared for together
+                message = Serve(message.version, message.served + said.popleft().served)
+            drafter.prepare(message, hurry=verified)
 
 
 def _step_seconds(draft: DraftModel) -> dict[int, float]:
