@@ -38,20 +38,22 @@ class _Branch:
     probs: list[float] = field(default_factory=list)
     q: dict[int, torch.Tensor] = field(default_factory=dict)
 
-    def grow(self, logits: torch.Tensor) -> int:
-        """Choose the next token from the draft model's logits [V]."""
+    def most_likely(self, law: torch.Tensor) -> None:
+        """Choose the next token without chance, from the draft model's law [V] at temperature 1."""
+        token = int(law.argmax())
+        self.add(token, float(law[token]))
+
+    def sample(self, law: torch.Tensor) -> None:
+        """Draw the next token; `law` [V] is the draft model's, after temperature, top-k and top-p."""
         place = len(self.tokens)
-        if self.sampling.greedy:
-            token = int(logits.argmax())
-            prob = float(logits.float().softmax(-1)[token])
-        else:
-            law = bent(draft_law(logits[None], self.sampling)[0], self.bending, place)
-            token = drawn(law, self.coin(place))
-            prob = float(law[token])
-            self.q[place] = law
+        law = bent(law, self.bending, place)
+        token = drawn(law, self.coin(place))
+        self.q[place] = law
+        self.add(token, float(law[token]))
+
+    def add(self, token: int, prob: float) -> None:
         self.tokens.append(token)
         self.probs.append(prob)
-        return token
 
     def draft(self) -> DraftTree:
         tree = model_chain(self.tokens, self.probs, "point" if self.sampling.greedy else "sampled")
@@ -174,8 +176,7 @@ class PreDrafter:
             return {}
         with self._span("redraft", 1):
             logits = self._draft.read([(row.sequence, EMPTY_TREE) for row in rows])
-            for row in rows:
-                self._extend(row, [row.branches[0]], logits[row.sequence.id][:1])
+            _lengthen([(row, row.branches, logits[row.sequence.id][:1]) for row in rows])
         self._grow(rows, "redraft")
         return {row.sequence.id: row.branches[0].draft() for row in rows}
 
@@ -207,26 +208,43 @@ class PreDrafter:
             with self._span(what, width):
                 asked = [(row.sequence, row.tree, row.computed) for row in rows if len(row.tree) > row.computed]
                 logits = self._draft.extend(asked)
+                longer = []
                 for row in rows:
                     first, row.computed = row.computed, len(row.tree)
                     growing = row.growing()
                     if growing:
                         places = [branch.end - first for branch in growing]
-                        self._extend(row, growing, logits[row.sequence.id][places])
-
-    @staticmethod
-    def _extend(row: _Row, growing: Seq[_Branch], logits: torch.Tensor) -> None:
-        """One more token for each branch, from logits [branches, V]; it becomes a node if more are to follow."""
-        nodes = []
-        for branch, after in zip(growing, logits, strict=True):
-            token = branch.grow(after)
-            if len(branch.tokens) < branch.k:
-                nodes.append((branch.end, token))
-                branch.end = len(row.tree) + len(nodes) - 1
-        row.append(nodes)
+                        longer.append((row, growing, logits[row.sequence.id][places]))
+                _lengthen(longer)
 
     @contextmanager
     def _span(self, what: Work, tokens: int = 0) -> Iterator[None]:
         started = self._clock()
         yield
         self._spans.append(Span("drafter", what, 1e3 * started, 1e3 * self._clock(), tokens))
+
+
+def _lengthen(rows: Seq[tuple[_Row, Seq[_Branch], torch.Tensor]]) -> None:
+    """One more token for each branch, from logits [branches, V]; it becomes a node if more are to follow.
+
+    Branches with the same sampling settings have their laws computed together.
+    """
+    alike: dict[Sampling, list[tuple[_Branch, torch.Tensor]]] = {}
+    for _, branches, logits in rows:
+        for branch, after in zip(branches, logits, strict=True):
+            alike.setdefault(replace(branch.sampling, seed=0), []).append((branch, after))
+    for sampling, members in alike.items():
+        together = torch.stack([logits for _, logits in members])
+        laws = together.float().softmax(-1) if sampling.greedy else draft_law(together, sampling)
+        for (branch, _), law in zip(members, laws, strict=True):
+            if sampling.greedy:
+                branch.most_likely(law)
+            else:
+                branch.sample(law.clone())  # q travels, and a view would take all laws along
+    for row, branches, _ in rows:
+        nodes = []
+        for branch in branches:
+            if len(branch.tokens) < branch.k:
+                nodes.append((branch.end, branch.tokens[-1]))
+                branch.end = len(row.tree) + len(nodes) - 1
+        row.append(nodes)
