@@ -68,8 +68,10 @@ def show(result: dict[str, Any]) -> str:
     """Where it is, and its figures."""
     card = result["card"]
     shares = ", ".join(f"{share:.3f}" for share in card["agreement"])
+    yields = ", ".join(f"{tokens:.2f}" for tokens in card["tokens_per_forward"])
     return (
         f"{result['out']}: {result['bytes'] / 1e6:.1f} MB, {card['tokens']:,} tokens in {card['steps']} steps\n"
+        f"tokens per forward of the target with K = 1 to {len(card['tokens_per_forward'])}: {yields}\n"
         f"agreement at steps 1 to {len(card['agreement'])}: {shares}; "
         f"{card['step_ms']:.2f} ms a step ({card['measured_on']['machine']})"
     )
@@ -180,12 +182,14 @@ def _measured_card(args: argparse.Namespace) -> dict[str, Any]:
 def _measure(folder: Path, card: dict[str, Any], measured: Sequence[Example]) -> dict[str, Any]:
     """Complete the card of the model in `folder`."""
     from sssd_demo import models
-    from sssd_demo.exit_draft.measure import agreement, step_ms
+    from sssd_demo.exit_draft.measure import STEPS_AHEAD, agreement, hits_of, step_ms, tokens_per_forward
     from sssd_demo.exit_draft.record import write_card
 
     loaded = models.load(str(folder))
+    hits = hits_of(loaded.model, measured)
     card = card | {
-        "agreement": [round(share, 4) for share in agreement(loaded.model, measured)],
+        "agreement": [round(share, 4) for share in agreement(hits)],
+        "tokens_per_forward": [round(tokens_per_forward(hits, k), 3) for k in range(1, STEPS_AHEAD + 1)],
         "step_ms": round(step_ms(loaded.model), 3),
         "measured_on": {
             "answers": len(measured),

@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM
 from sssd_demo import model_sources, models
 from sssd_demo.errors import UserError
 from sssd_demo.exit_draft.data import WRITTEN, Example, batches, examples_of, short_list, stored_answer
-from sssd_demo.exit_draft.measure import agreement
+from sssd_demo.exit_draft.measure import agreement, hits_of, tokens_per_forward
 from sssd_demo.exit_draft.model import begin, build, save
 from sssd_demo.exit_draft.record import RECORD_FILE, WEIGHTS_FILE, ExitDraft
 from sssd_demo.exit_draft.train import EARLY_SHARPNESS, Recipe, Training, read_state, soften
@@ -182,9 +182,9 @@ def test_it_learns_to_foretell_and_a_run_goes_on_where_it_was_saved(target_folde
     examples = examples_of(answers(50), (1,))
     recipe = Recipe(steps=40, batch_tokens=300, learning_rate=3e-3)
     training = Training(begin(draft, target_folder, LISTED), draft, recipe)
-    before = agreement(training.model, examples)
+    before = agreement(hits_of(training.model, examples))
     training.run(examples, lambda: training.save(tmp_path / "half") if training.progress.step == 20 else None)
-    learnt = agreement(training.model, examples)
+    learnt = agreement(hits_of(training.model, examples))
     assert learnt[0] > 0.8 > 0.3 > before[0]
 
     state = read_state(tmp_path / "half", draft)
@@ -193,7 +193,7 @@ def test_it_learns_to_foretell_and_a_run_goes_on_where_it_was_saved(target_folde
     again.resume(state)
     assert again.progress.step == 20
     again.run(examples, lambda: None)
-    assert (again.progress.step, agreement(again.model, examples)[0] > 0.8) == (40, True)
+    assert (again.progress.step, agreement(hits_of(again.model, examples))[0] > 0.8) == (40, True)
     with pytest.raises(UserError, match="unfinished training of other layers"):
         read_state(tmp_path / "half", ExitDraft("x", (), (0,)))
     (tmp_path / "half").write_bytes(b"nonsense")
@@ -224,7 +224,18 @@ def test_agreement_is_counted_over_drafts_from_every_place(target_folder, draft)
     right = [best[at - 1] == text[at] for at in range(len(ids), len(text))]
     assert right == [True, False]
     example = Example(text, len(ids), [(text[-2],), (text[-1],)], [(1.0,), (1.0,)])
-    assert agreement(model, [example]) == [0.5, 0.0, 0.0, 0.0]
+    assert hits_of(model, [example]) == [right]
+    assert agreement([right]) == [0.5, 0.0, 0.0, 0.0]
+
+
+def test_a_draft_ends_where_it_is_wrong_and_the_target_adds_a_token():
+    hits = [False, True, True, False, True, True, True]  # the first token is the prompt's
+    assert agreement([hits]) == [5 / 7, 3 / 4, 1 / 2, 0.0]
+    assert tokens_per_forward([hits], 1) == 6 / 4  # 2 + 1 + 2 + 1
+    assert tokens_per_forward([hits], 2) == 6 / 2  # 3 + 3
+    assert tokens_per_forward([hits], 4) == 6 / 2
+    assert tokens_per_forward([[True, False, False]], 4) == 1
+    assert tokens_per_forward([[True]], 4) == 0
 
 
 def test_soft_targets_stand_at_their_places_and_unlisted_tokens_have_no_probability():
