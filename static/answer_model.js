@@ -34,6 +34,13 @@
   const besideTree = (words, round) =>
     fill(words[round.nodes.length ? "view.beside" : "view.beside_only"], { n: round.beside });
 
+  // Whether a round's draft had been prepared ahead, in words; empty for methods that prepare nothing.
+  function cacheNote(words, cache) {
+    if (!cache) return "";
+    const served = words[`view.cache.served.${cache.served}`];
+    return fill(words[`view.cache.${cache.state.replace(" ", "_")}`], { n: cache.prepared, served });
+  }
+
   // The tests of a round whose drafts were sampled, in order: see answer_payload.py.
   function testsOf(round, vocabulary) {
     return round.v?.map(([node, passed, coin, threshold, p, q, weight, mass, ...shares]) => {
@@ -69,6 +76,7 @@
 
   function roundOf(round, index, start, vocabulary) {
     const tests = testsOf(round, vocabulary);
+    const cache = round.a ? { state: round.a[0], prepared: round.a[1], served: round.a[2] } : null;
     const nodes = nodesOf(round, vocabulary, index, tests);
     const [id, piece] = vocabulary[round.b];
     const path = nodes.filter((node) => node.fate === "accepted");
@@ -78,13 +86,13 @@
     };
     const committed = [...path, bonus].slice(0, round.k).map((token, position) => {
       const shown = round.x ? round.x[position] : token.piece;
-      return { ...token, kind: "committed", text: shown, position: start + position };
+      return { ...token, kind: "committed", text: shown, cache, position: start + position };
     });
     const hasBonus = committed.length > path.length;
     return {
       index, nodes, path, committed, start, hasBonus, bonus,
       rule: round.r, tests, draw: drawOf(round), problems: problemsOf(round), tossed: Boolean(round.u || tests),
-      withheld: round.h ?? 0, beside: round.c ?? 0, startMs: round.ms[0], draftMs: round.ms[1], verifyMs: round.ms[2],
+      withheld: round.h ?? 0, beside: round.c ?? 0, cache, startMs: round.ms[0], draftMs: round.ms[1], verifyMs: round.ms[2],
       count: (fate) => nodes.filter((node) => node.fate === fate).length,
     };
   }
@@ -114,5 +122,5 @@
     };
   }
 
-  Object.assign((window.sssdDemo ??= {}), { unpack, roundName, withheldGuesses, besideTree, visible, signOf, bytesOf, hex, ROOT });
+  Object.assign((window.sssdDemo ??= {}), { unpack, roundName, withheldGuesses, besideTree, cacheNote, visible, signOf, bytesOf, hex, ROOT });
 })();

@@ -1,6 +1,6 @@
 // One answer from three sides: its tokens, its rounds as bars, and the draft tree of the round that is open.
 (() => {
-  const { h, fill, unpack, roundName, withheldGuesses, visible, bytesOf, hex, copyOf, tokenStream, roundStrip, draftTree, verificationView } = window.sssdDemo;
+  const { h, fill, unpack, roundName, withheldGuesses, cacheNote, visible, bytesOf, hex, copyOf, tokenStream, roundStrip, draftTree, verificationView } = window.sssdDemo;
   const STEP_MS = 1100; // one round while stepping by itself
   const FOLLOW_MS = 400; // how often the tree follows a running answer
   const ANNOUNCE_MS = 4000; // how often a running answer is told to screen readers
@@ -106,7 +106,8 @@
         kept: round.committed.length, accepted: round.count("accepted"),
         rejected: round.count("rejected"), ignored: round.count("ignored"),
       });
-      return round.withheld ? `${counts} · ${withheldGuesses(words, round)}` : counts;
+      const withheld = round.withheld ? withheldGuesses(words, round) : "";
+      return [counts, withheld, cacheNote(words, round.cache)].filter(Boolean).join(" · ");
     };
 
     const on = {

@@ -1,6 +1,6 @@
 // Methods side by side: each with its token view, and all of them on one clock that can be played and dragged.
 (() => {
-  const { h, fill, unpack, visible, roundName, tokenStream, compareTrack, momentsOf, overAt } = window.sssdDemo;
+  const { h, fill, unpack, visible, roundName, cacheNote, tokenStream, compareTrack, momentsOf, overAt } = window.sssdDemo;
   const SPEEDS = [1, 2, 4]; // times slower than real
   const MOST_COLUMNS = 4; // lanes beside each other
   const LEAST_STEP = 10; // milliseconds by which a key moves the clock
@@ -18,6 +18,7 @@
         token.match ? fill(words["view.from_match"], { source, n: token.match }) : source,
         fill(words["view.probability"], { p: token.prob.toFixed(3) }),
         roundName(words, token.round),
+        cacheNote(words, token.cache),
       ].filter(Boolean).join(", ");
     };
   }

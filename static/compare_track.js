@@ -2,6 +2,7 @@
 (() => {
   const { h, s } = window.sssdDemo;
   const HEIGHT = 30;
+  const MARK = 5; // height of the row of marks for drafts prepared ahead
   const READING = 3; // height of the bar for reading the prompt, which adds one token
 
   // [{start, end, accepted, own, plain}] of a lane's rounds, in milliseconds from the start of its first one.
@@ -13,6 +14,7 @@
       return {
         start, end: start + round.draftMs + round.verifyMs, accepted,
         own: round.committed.length - accepted, plain: round.bonus.fate === "plain",
+        ahead: round.cache && round.cache.state !== "first" ? round.cache.state === "hit" : null,
       };
     });
   }
@@ -29,10 +31,11 @@
     return low;
   }
 
+  const dot = (x, y, r) => `M${(x - r).toFixed(2)} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
   const box = (x, y, width, height) => `M${x.toFixed(2)} ${y.toFixed(2)}h${width.toFixed(2)}v${height.toFixed(2)}h${(-width).toFixed(2)}z`;
 
   window.sssdDemo.compareTrack = () => {
-    const paths = Object.fromEntries(["reading", "plain", "own", "accepted"].map((name) => [name, s("path", { class: `ct-${name}` })]));
+    const paths = Object.fromEntries(["reading", "plain", "own", "accepted", "hit", "miss"].map((name) => [name, s("path", { class: `ct-${name}` })]));
     const later = s("rect", { class: "ct-later", y: 0, height: HEIGHT + 1 });
     const now = s("line", { class: "ct-now", y1: 0, y2: HEIGHT + 1 });
     const svg = s("svg", { class: "ct-svg", height: HEIGHT + 1, "aria-hidden": "true" },
@@ -46,7 +49,8 @@
       draw(moments, longest, most) {
         const width = element.clientWidth;
         scale = longest ? width / longest : 0;
-        const drawn = { reading: "", plain: "", own: "", accepted: "" };
+        const drawn = { reading: "", plain: "", own: "", accepted: "", hit: "", miss: "" };
+        svg.setAttribute("height", HEIGHT + 1 + (moments.some((moment) => moment.ahead !== null) ? 2 * MARK : 0));
         const unit = HEIGHT / Math.max(1, most);
         moments.forEach((moment, index) => {
           const x = moment.start * scale;
@@ -58,6 +62,7 @@
           }
           const low = moment.own * unit;
           drawn[moment.plain ? "plain" : "own"] += box(x, HEIGHT - low, bar, low);
+          if (moment.ahead !== null) drawn[moment.ahead ? "hit" : "miss"] += dot(x, HEIGHT + MARK + 1, Math.min(3, Math.max(1, wide / 2)));
           if (moment.accepted) drawn.accepted += box(x, HEIGHT - low - moment.accepted * unit, bar, moment.accepted * unit);
         });
         for (const [name, path] of Object.entries(paths)) path.setAttribute("d", drawn[name]);

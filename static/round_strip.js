@@ -5,6 +5,7 @@
   const HEIGHT = 56;
   const GAP = 2;
   const APART = 6; // between the bar of the prompt and the others
+  const MARKS = 11; // room below the bars for whether a draft had been prepared ahead
   const MOST_BELOW = 0.4; // share of the height for drafts that were for nothing
 
   function layout(rounds, width) {
@@ -13,7 +14,8 @@
     const below = Math.min(12, (HEIGHT * MOST_BELOW) / Math.max(1, down));
     const unit = Math.min(12, (HEIGHT - 4 - down * below) / up);
     const step = Math.max(6, Math.min(20, (width - APART) / Math.max(1, rounds.length)));
-    return { unit, below: Math.min(unit, below), step, line: up * unit + 2, height: up * unit + down * below + 4 };
+    const marks = rounds.some((round) => round.cache) ? MARKS : 0;
+    return { unit, below: Math.min(unit, below), step, line: up * unit + 2, height: up * unit + down * below + 4 + marks };
   }
 
   const left = (index, place) => index * place.step + (index ? APART : 0);
@@ -37,6 +39,10 @@
     part(round.count("rejected"), "rejected", false);
     part(round.count("ignored"), "ignored", false);
     part(round.withheld, "withheld", false);
+    if (round.cache && round.cache.state !== "first") {
+      const hit = round.cache.state === "hit";
+      group.append(s("circle", { class: `rs-cache is-${hit ? "hit" : "miss"}`, cx: x + place.step / 2, cy: place.height - MARKS / 2, r: Math.min(3.2, width / 2) }));
+    }
     group.append(s("rect", { class: "rs-hit", x, y: 0, width: place.step, height: place.height }));
     return group;
   }

@@ -116,6 +116,10 @@ class Comparing:
                 self._phase = "stopped"
             self._changed.notify_all()
 
+    @property
+    def over(self) -> bool:
+        return self._phase in OVER
+
     def progress(self) -> Progress:
         with self._changed:
             trace = self._answer.trace if self._answer is not None and self._phase == "running" else None

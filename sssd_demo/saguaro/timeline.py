@@ -60,9 +60,13 @@ class Timeline:
         bars = [bar for bar in self.bars if bar.who == who and bar.what != "wait" and bar.start_ms < self.total_ms]
         return sum(min(bar.end_ms, self.total_ms) - max(0.0, bar.start_ms) for bar in bars) / self.total_ms
 
+    def total_of(self, *what: Doing) -> float:
+        """The time that went into `what`."""
+        return sum(bar.ms for bar in self.bars if bar.what in what)
+
     def mean_ms(self, *what: Doing) -> float:
         """The mean time of a round that went into `what`."""
-        return sum(bar.ms for bar in self.bars if bar.what in what) / max(1, len(self.hand_overs))
+        return self.total_of(*what) / max(1, len(self.hand_overs))
 
     def waits(self, hit: bool | None) -> float | None:
         """The mean time from a round's beginning to its draft, over rounds of this kind; None without any."""

@@ -10,6 +10,7 @@ in `vocabulary`, a list of [id, piece] that begins with the prompt's tokens and 
                         w  what the vocabulary grows by           x  texts, where a character is cut over tokens
                         ms  start, draft and verify time          h  guesses that may not be shown
                         c  tokens computed beside the tree and not tested, such as Lookahead's window
+                        a  of a draft prepared ahead: hit or why not, outcomes prepared, what was served instead
                         u  per node: the coin that was compared, in sampled rounds only
                         g  how the bonus was drawn: its coin, start and length of its stretch, and 1 if from a residual
                         r, v  the rule, and its tests in order where drafts were sampled (else t, f and u say it all)
@@ -27,7 +28,7 @@ from itertools import chain
 from typing import Any
 
 from sssd_demo.rechecked import Recheck, Step, recheck
-from sssd_demo.trace import Fate, Held, Round, Source, Trace
+from sssd_demo.trace import Fate, Held, Round, SaguaroRound, Source, Trace
 from sssd_demo.ui.token_text import Piece, TextStream, piece
 
 SOURCE_LETTERS: dict[Source, str] = {
@@ -125,6 +126,8 @@ class AnswerPayload:
             data["h"] = round_.withheld
         if round_.scratch:
             data["c"] = round_.scratch
+        if round_.saguaro is not None:
+            data["a"] = _ahead(round_.saguaro)
         if texts != [piece(token_bytes[token]) for token in round_.committed]:
             data["x"] = texts
         return data
@@ -154,6 +157,10 @@ def _left(round_: Round, checked: Recheck) -> dict[int, list[Held]]:
         weight = {held.token: (held.token in shown, max(held.p, held.q, held.residual)) for held in step.held}
         left[step.node] = sorted(step.held, key=lambda held: weight[held.token], reverse=True)[:MOST_LEFT]
     return left
+
+
+def _ahead(work: SaguaroRound) -> list[Any]:
+    return ["hit" if work.hit else work.why or "miss", len(work.keys), work.fallback or "nothing"]
 
 
 def _letters(numbers: Iterable[int]) -> str:

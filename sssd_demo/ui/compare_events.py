@@ -14,6 +14,7 @@ from sssd_demo.bench import BASELINE
 from sssd_demo.compare import archive
 from sssd_demo.compare.comparing import Comparing, Progress, check
 from sssd_demo.compare.comparison import Comparison
+from sssd_demo.compare.in_turn import InTurn
 from sssd_demo.compare.plan import MOST_QUESTIONS, Lane, Plan, plan_for
 from sssd_demo.compare.table import csv_table
 from sssd_demo.errors import UserError
@@ -40,8 +41,8 @@ UNCHANGED: Drawn = [gr.skip()] * 8
 class CompareEvents:
     """Each page has one comparison at a time in `pages`."""
 
-    def __init__(self, access: StoreAccess) -> None:
-        self._access, self._pages = access, ComparePages()
+    def __init__(self, access: StoreAccess, in_turn: InTurn | None = None) -> None:
+        self._access, self._pages = access, ComparePages(in_turn=in_turn)
 
     def compare(self, prompt: str | None, request: gr.Request, *settings: Any) -> Drawn:
         page = page_of(request)

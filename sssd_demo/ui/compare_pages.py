@@ -57,8 +57,9 @@ class ComparePage:
 class ComparePages:
     """All open pages, and the queue in which their comparisons wait. Thread-safe."""
 
-    def __init__(self, most: int = MOST_WAITING) -> None:
-        self._in_turn = InTurn(most)
+    def __init__(self, most: int = MOST_WAITING, in_turn: InTurn | None = None) -> None:
+        """With `in_turn`, the queue is shared with others who measure."""
+        self._in_turn = in_turn or InTurn(most)
         self._pages: dict[str, ComparePage] = {}
         self._lock = threading.Lock()
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import gradio as gr
 
+from sssd_demo.compare.in_turn import InTurn
 from sssd_demo.ui.compare_events import TABLE_NAME, WHOLE_NAME, CompareEvents
 from sssd_demo.ui.compare_layout import EXAMPLES, CompareLayout, build, first_lanes, lane_choices, offered_lanes
 from sssd_demo.ui.datastore_access import StoreAccess
@@ -24,10 +25,10 @@ _QUIET: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"
 _AT_ONCE: dict[str, Any] = {**_QUIET, "queue": False}
 
 
-def compare_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost) -> CompareLayout:
-    """Build the tab inside the current block of `demo`."""
+def compare_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost, in_turn: InTurn | None = None) -> CompareLayout:
+    """Build the tab inside the current block of `demo`. Comparisons queue in `in_turn`."""
     layout = build()
-    events = CompareEvents(StoreAccess(host))
+    events = CompareEvents(StoreAccess(host), in_turn)
     page = [
         layout.race, layout.results, layout.notice, layout.run, layout.stop, layout.save_table, layout.save_all,
         layout.shown,

@@ -38,6 +38,10 @@ SCRIPTS = (
     "compare_results.js",
     "roofline_chart.js",
     "roofline_view.js",
+    "saguaro_timeline.js",
+    "saguaro_cache.js",
+    "saguaro_view.js",
+    "saguaro_figures.js",
     "page.js",
 )
 
@@ -97,6 +101,16 @@ def compare_results(value: Any = None, **settings: Any) -> gr.HTML:
 def roofline_view(value: Any = None, **settings: Any) -> gr.HTML:
     """A part of the Roofline tab; see `roofline_plan.py` and `roofline_run.py` for its value."""
     return _drawn_by("rooflineView", value, **settings)
+
+
+def saguaro_view(value: Any = None, **settings: Any) -> gr.HTML:
+    """Timelines of drafter and target, and the cache of a round; see `saguaro_picture.py` for its value."""
+    return _drawn_by("saguaroView", value, **settings)
+
+
+def saguaro_figures(value: Any = None, **settings: Any) -> gr.HTML:
+    """Bars and curves about a speculation cache; see `saguaro_figures.py` for its value."""
+    return _drawn_by("saguaroFigures", value, **settings)
 
 
 def _drawn_by(drawer: str, value: Any, **settings: Any) -> gr.HTML:

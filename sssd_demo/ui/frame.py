@@ -9,16 +9,20 @@ from typing import Any
 import gradio as gr
 
 from sssd_demo import trace_file
+from sssd_demo.compare.in_turn import InTurn
 from sssd_demo.errors import UserError
 from sssd_demo.service import MAX_ROWS
 from sssd_demo.trace import Trace
 from sssd_demo.ui import api
 from sssd_demo.ui.chat_tab import chat_tab
+from sssd_demo.ui.compare_pages import MOST_WAITING
 from sssd_demo.ui.compare_tab import compare_tab
 from sssd_demo.ui.components import STATIC, header
 from sssd_demo.ui.datastore_access import page_of
 from sssd_demo.ui.datastore_tab import datastore_tab
+from sssd_demo.ui.odd_requests import Page
 from sssd_demo.ui.roofline_tab import roofline_tab
+from sssd_demo.ui.saguaro_tab import saguaro_tab
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.sessions import Sessions
 from sssd_demo.ui.settings_panel import choices
@@ -34,14 +38,17 @@ def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
 
     A visitor may change the model to one of `models`, if there are any.
     """
+    in_turn = InTurn(MOST_WAITING)  # what visitors measure, in whatever tab
     sessions = Sessions(forget=host.forget, drop_store=host.drop_store)
-    with gr.Blocks(title=WORDS["title"], fill_width=True, analytics_enabled=False) as demo:
+    with Page(title=WORDS["title"], fill_width=True, analytics_enabled=False) as demo:
         head = header(head_value(host, sessions), elem_id="header")
         with gr.Tabs(elem_id="tabs"):
             with gr.Tab(WORDS["tab.chat"], id="chat") as first:
                 chat = chat_tab(demo, first, host, sessions, capacity=MAX_ROWS, recorded=recorded_run(), models=models)
             with gr.Tab(WORDS["tab.compare"], id="compare") as compare:
-                compare_tab(demo, compare, host)
+                compare_tab(demo, compare, host, in_turn)
+            with gr.Tab(WORDS["tab.saguaro"], id="saguaro") as saguaro:
+                saguaro_tab(demo, saguaro, host, in_turn)
             with gr.Tab(WORDS["tab.store"], id="store") as store:
                 datastore_tab(demo, store, host, sessions, forget=chat.forget)
             with gr.Tab(WORDS["tab.roof"], id="roofline") as roof:

@@ -14,6 +14,7 @@ from sssd_demo import models
 from sssd_demo.errors import UserError
 from sssd_demo.ui import components, palette
 from sssd_demo.ui.frame import build
+from sssd_demo.ui.odd_requests import not_understood
 from sssd_demo.ui.service_host import OpenService, ServiceHost
 from sssd_demo.ui.words import WORDS
 
@@ -87,6 +88,7 @@ def _look() -> dict[str, Any]:
             components.STATIC / "app.css",
             components.STATIC / "compare.css",
             components.STATIC / "roofline.css",
+            components.STATIC / "saguaro.css",
         ],
         "head": components.script_head(),
     }
@@ -96,6 +98,7 @@ def _rules() -> dict[str, Any]:
     return {
         "quiet": True,
         "show_error": False,  # handlers say what went wrong; nothing else of an exception is shown
+        "app_kwargs": {"exception_handlers": {Exception: not_understood}},
         "ssr_mode": False,
         "run_history": False,
         "footer_links": [],

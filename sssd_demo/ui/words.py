@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sssd_demo.ui.words_compare import COMPARE_WORDS
 from sssd_demo.ui.words_roofline import ROOFLINE_WORDS
+from sssd_demo.ui.words_saguaro import SAGUARO_WORDS
 
 WORDS = {
     # frame
@@ -75,9 +76,9 @@ WORDS = {
     "view.withheld": "{n} guesses from a datastore, not shown while you share",
     "view.withheld_one": "1 guess from a datastore, not shown while you share",
     "view.no_drafts": "Nothing was guessed for this forward: the model added one token itself.",
-    "view.cut": "The answer ended here, so the model's own token was not needed.",
     "view.beside": "Beside these guesses, {n} tokens of the method's window were computed, for later guesses.",
     "view.beside_only": "No guess was tested here; {n} tokens of the method's window were computed, for later guesses.",
+    "view.cut": "The answer ended here, so the model's own token was not needed.",
     "view.previous": "Previous forward",
     "view.next": "Next forward",
     "view.play": "play",
@@ -284,6 +285,8 @@ WORDS = {
     # refusals and notices
     "refuse.empty": "The message is empty; please write something.",
     "refuse.message": "The message must be a text.",
+    "refuse.inputs": "This takes {needed} values, but got {got}.",
+    "refuse.request": "This request asks for something that the app does not have.",
     "refuse.history": "The history must be a list of turns, each with a role and a content that are texts.",
     "refuse.loading": "The model is not ready yet; your message is still in the box.",
     "refuse.busy": "An answer is being written; stop it or wait for its end.",
@@ -536,6 +539,7 @@ WORDS = {
     # tabs whose texts stand in a file of their own
     **COMPARE_WORDS,
     **ROOFLINE_WORDS,
+    **SAGUARO_WORDS,
 }
 
 _SENT_TO_BROWSER = ("view.", "fate.", "source.", "fact.", "legend.", "head.", "store.view.")

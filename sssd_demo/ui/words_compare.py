@@ -47,8 +47,8 @@ COMPARE_WORDS = {
     "compare.own_question": "your question",
     # what is happening
     "compare.now.idle": "Nothing has run yet. Choose methods and press Run; it takes some seconds for each.",
-    "compare.now.queued_one": "Waiting: another visitor's comparison runs, and two at once would not be fair.",
-    "compare.now.queued": "Waiting: {n} comparisons of other visitors come first; two at once would not be fair.",
+    "compare.now.queued_one": "Waiting: another visitor's measurement runs, and two at once would not be fair.",
+    "compare.now.queued": "Waiting: {n} measurements of other visitors come first; two at once would not be fair.",
     "compare.now.next": "About to begin …",
     "compare.now.warming": "Warming up {lane}; this does not count.",
     "compare.now.waiting": "Waiting until others have been answered: times are fair on an idle machine only.",

@@ -15,7 +15,7 @@ import pytest
 from sssd_demo.compare.in_turn import InTurn
 from sssd_demo.compare.plan import Lane
 from sssd_demo.errors import UserError
-from sssd_demo.ui import compare_events, compare_pages
+from sssd_demo.ui import compare_events
 from sssd_demo.ui.compare_events import CompareEvents
 from sssd_demo.ui.datastore_access import StoreAccess
 from sssd_demo.ui.service_host import ServiceHost
@@ -171,15 +171,12 @@ def test_a_page_that_is_closed_stops_its_comparison(events: CompareEvents, servi
     assert len(service.asked) == 3
 
 
-def test_visitors_wait_for_each_other_and_too_many_are_refused(
-    host: ServiceHost, service: CompareService, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(compare_pages.ComparePages.__init__, "__defaults__", (2,))
-    events = CompareEvents(StoreAccess(host))
+def test_visitors_wait_for_each_other_and_too_many_are_refused(host: ServiceHost, service: CompareService):
+    events = CompareEvents(StoreAccess(host), InTurn(2))
     service.delay = 0.05
     events.compare("a cat", request("a"), *asked())
     events.compare("a cat", request("b"), *asked())
-    assert "another visitor's comparison" in next(events.look_on(request("b")))[RACE]["now"]
+    assert "another visitor's measurement" in next(events.look_on(request("b")))[RACE]["now"]
     assert "run or wait already" in events.compare("a cat", request("c"), *asked())[NOTICE]
     events.stop(request("b"))
     assert next(events.look_on(request("b")))[RACE]  # over already: what is on show stays
@@ -195,7 +192,7 @@ def test_one_that_was_stopped_while_it_waited_does_not_hold_up_the_next(service:
     for each in (first, second, third):
         turns.add(each)
     assert [turns.ahead(each) for each in (first, second, third)] == [0, 1, 2]
-    with pytest.raises(UserError, match="3 comparisons of other visitors"):
+    with pytest.raises(UserError, match="3 measurements of other visitors"):
         turns.add(comparing(service, plan()))
     second.stop()
     assert turns.ahead(third) == 1

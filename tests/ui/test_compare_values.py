@@ -87,8 +87,8 @@ def test_a_recorded_comparison_says_where_and_when_it_was_made():
     ("phase", "ahead", "said"),
     [
         ("queued", 0, "About to begin"),
-        ("queued", 1, "another visitor's comparison runs"),
-        ("queued", 3, "3 comparisons of other visitors come first"),
+        ("queued", 1, "another visitor's measurement runs"),
+        ("queued", 3, "3 measurements of other visitors come first"),
         ("warming", 0, "Warming up sssd"),
         ("waiting", 0, "until others have been answered"),
         ("ended", 0, "Finished: 2 answers"),
