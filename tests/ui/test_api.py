@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
 from sssd_demo.request import Drafting
 from sssd_demo.ui.launch import RunningApp
+from sssd_demo.ui.words import WORDS
 from tests.ui.fakes import FakeService, wait_until
 
 
@@ -80,3 +82,19 @@ def test_while_the_model_loads_the_endpoint_says_so(app: RunningApp, client: Cli
     app.host._service = None
     with pytest.raises(AppError, match="not ready yet"):
         client.predict("hello", api_name="/chat")
+
+
+def test_a_request_that_cannot_be_meant_is_told_so_in_one_sentence(app: RunningApp, client: Client):
+    def post(path: str, body: object) -> httpx.Response:
+        return httpx.post(f"{app.url.rstrip('/')}/gradio_api/{path}", json=body, timeout=30)
+
+    event = post("call/chat", {"data": ["hello"]}).json()["event_id"]
+    told = httpx.get(f"{app.url.rstrip('/')}/gradio_api/call/chat/{event}", timeout=30).text
+    assert "This takes 13 values, but got 1." in told
+    for path, body in (
+        ("call/nothing", {"data": []}),
+        ("queue/join", {"data": [], "fn_index": 9999, "session_hash": "a"}),
+    ):
+        answer = post(path, body)
+        assert (answer.status_code, answer.json()) == (400, {"error": WORDS["refuse.request"]})
+    assert client.predict("hello", api_name="/chat")["text"] == "You said: hello"
