@@ -44,7 +44,7 @@ class Case:
     """One sequence's tree, to be judged.
 
     `position` is the absolute index of the first token to be drawn, that is, the number of tokens up to and including
-    the root. `rule` is for trees whose nodes are all sampled; any other tree is judged top-down.
+    the root. `rule` is for trees of sampled nodes alone; any other tree is judged top-down.
     """
 
     tree: DraftTree
@@ -178,9 +178,12 @@ def _sampled(case: Case, p: torch.Tensor) -> Verdict:
 
 
 def rule_of(case: Case) -> AcceptanceRule:
-    """The rule that judges this case. Raises `ValueError` for a tree that the rule cannot judge."""
+    """The rule that judges this case. Raises `ValueError` for a tree that the rule cannot judge.
+
+    It may not depend on which tokens were sampled.
+    """
     tree = case.tree
-    if not len(tree) or "point" in tree.laws:
+    if not len(tree) or "point" in tree.laws or (isinstance(tree, SampledTree) and tree.mixed):
         return "tree"
     if case.rule in ("chain", "block") and not tree.is_chain():
         raise ValueError(f"the rule {case.rule} judges chains only")

@@ -15,14 +15,19 @@ def mixed(chain: DraftTree, candidates: DraftTree, most: int) -> DraftTree:
     """The nodes of both, at most `most`; a candidate whose token the chain holds at the same place is that node.
 
     A sampled chain enters whole, since a token once sampled is never dropped. At a node with a sampled child, that one
-    is tested first and the candidates share what is left (`rules.top_down`), so they may be chosen by looking at it. Of
-    a chain chosen without chance, the nodes compete with the candidates by their scores, the probabilities of the way
-    to them.
+    is tested first and the candidates share what is left (`rules.top_down`), so they may be chosen by looking at it.
+    The whole is judged in that way even if the chain happens to hold all candidates.
+
+    Of a chain chosen without chance, the nodes compete with the candidates by their scores, the probabilities of the
+    way to them; a node of both has the better of its scores.
     """
-    if not isinstance(chain, SampledTree):
-        ways = tuple(accumulate(chain.probs, mul))
-        return _best(_joined(_with_probs(chain, ways), candidates), most)
-    return SampledTree.of(_joined(chain, candidates).first(most), chain.q)
+    if isinstance(chain, SampledTree):
+        if most <= len(chain):  # known before anything was sampled
+            return chain
+        return SampledTree.of(_joined(chain, candidates).first(most), chain.q, mixed=True)
+    ways = tuple(accumulate(chain.probs, mul))
+    tree = _joined(_with_probs(chain, ways), candidates)
+    return _best(_with_probs(tree, _better(tree, candidates)), most)
 
 
 def _with_probs(tree: DraftTree, probs: tuple[float, ...]) -> DraftTree:
@@ -43,6 +48,17 @@ def _joined(chain: DraftTree, candidates: DraftTree) -> DraftTree:
             columns["parents"][-1] = at[0]
         places[node] = found[at]
     return DraftTree(**{name: tuple(values) for name, values in columns.items()})
+
+
+def _better(tree: DraftTree, candidates: DraftTree) -> tuple[float, ...]:
+    """The scores of a tree, or those of its nodes among the candidates where these are better."""
+    found = {place: node for node, place in enumerate(zip(tree.parents, tree.tokens, strict=True))}
+    scores = list(tree.probs)
+    places = {ROOT: ROOT}
+    for node, parent in enumerate(candidates.parents):
+        places[node] = found[places[parent], candidates.tokens[node]]
+        scores[places[node]] = max(scores[places[node]], candidates.probs[node])
+    return tuple(scores)
 
 
 def _best(tree: DraftTree, most: int) -> DraftTree:
