@@ -11,18 +11,21 @@ from dataclasses import dataclass, field, replace
 import torch
 
 from sssd_demo.coins import branch_coin, draft_coin
+from sssd_demo.request import MAX_S_Q
 from sssd_demo.saguaro.bent_law import Bending, bent
 from sssd_demo.saguaro.fan_out import Key, counts, outcomes
 from sssd_demo.saguaro.messages import Ask, Drafted, Happened, Reply, Serve, Served, Wanted
 from sssd_demo.saguaro.speculation_cache import SpeculationCache, model_chain
 from sssd_demo.sampled_tree import SampledTree
 from sssd_demo.sampling import Sampling
-from sssd_demo.speculators.draft_model import DraftModel, draft_law, draft_sampling, drawn
+from sssd_demo.speculators.draft_model import LONG, DraftModel, draft_law, draft_sampling, drawn
 from sssd_demo.speculators.protocol import Sequence
 from sssd_demo.target import PREFILL_CHUNK
 from sssd_demo.trace import EMPTY_TREE, ROOT, DraftTree, Span, Work
 
-NODES_MOST = PREFILL_CHUNK - 1  # of a served tree and its branches; a row of the cache has room for so many
+# Nodes of a served tree and its branches. A row has room for `PREFILL_CHUNK` tokens beyond the context. After what it
+# holds stands the padding of forwards for other rows: as much as the end of a text and a tree.
+NODES_MOST = PREFILL_CHUNK - 1 - (LONG + MAX_S_Q)
 
 
 @dataclass
