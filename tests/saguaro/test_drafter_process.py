@@ -20,6 +20,7 @@ from sssd_demo.saguaro.drafter_process import DrafterProcess
 from sssd_demo.saguaro.messages import Ask
 from sssd_demo.saguaro.options import SaguaroOptions
 from sssd_demo.speculators.autoregressive import Autoregressive
+from sssd_demo.speculators.protocol import Speculator
 from sssd_demo.speculators.saguaro import Saguaro
 from sssd_demo.sssd.datastore import Datastore, token_dtype
 from sssd_demo.target import Target
@@ -49,7 +50,7 @@ class Made:
         empty = Datastore((), "toy", token_dtype(VOCABULARY))
         saguaro = Saguaro(drafter, lambda name: empty, lengths.seconds, versions=versions)
         target = Target(toy_model(), rows=4, context_length=CONTEXT)
-        methods = {"autoregressive": Autoregressive(), "saguaro": saguaro}
+        methods: dict[str, Speculator] = {"autoregressive": Autoregressive(), "saguaro": saguaro}
         self.engines.append(Engine(target, methods, lengths=lengths))
         return self.engines[-1]
 
@@ -206,6 +207,8 @@ def test_the_drafter_does_not_outlive_its_parent(tmp_path, when, how):
     parent = subprocess.Popen(
         command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )
+    assert parent.stdin is not None
+    assert parent.stdout is not None
     try:
         child = psutil.Process(int(told.read_text().split()[0]))
         if when == "ready":
@@ -249,7 +252,7 @@ def test_cores_are_read():
 
 
 def test_the_target_leaves_cores_to_a_drafter_at_work(monkeypatch):
-    used = []
+    used: list[int] = []
     monkeypatch.setattr("torch.set_num_threads", used.append)
     threads = Threads(4, beside=3)
     for beside in (False, True, True, False):
