@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from transformers import PreTrainedModel
 
 from sssd_demo.kv_cache import CacheWindow, KVCache, kv_shape
-from sssd_demo.lean import ROW_BLOCK, make_lean
+from sssd_demo.lean import make_lean, row_block
 from sssd_demo.request import MAX_S_Q
 from sssd_demo.trace import ROOT, DraftTree
 
@@ -120,7 +120,7 @@ class Target:
             sees = ancestry(tree, before + q)[before:]
             mask[row, 0, :, length : length + before + q].masked_fill_(sees, 0)
         mask = mask.repeat(1, 1, self._query_groups, 1)
-        mask = F.pad(mask, (0, 0, 0, -mask.shape[2] % ROW_BLOCK))
+        mask = F.pad(mask, (0, 0, 0, -mask.shape[2] % row_block(mask.dtype)))
         return mask.to(self._parameter.device)
 
 
