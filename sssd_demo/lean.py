@@ -49,7 +49,8 @@ def row_block(dtype: torch.dtype) -> int:
     """What the attention's query rows are a multiple of.
 
     Padding costs nearly as much as rows that are asked for, and in a batch attention is a large part of a forward. In
-    float32 8 rows give the same bits as 32 in half the time (on AVX2); bfloat16 was not compared where CPUs compute in it.
+    float32 8 rows give the same bits as 32 in half the time (on AVX2); in bfloat16 nobody has compared them yet where
+    a CPU computes in it.
     """
     return 8 if dtype == torch.float32 else 32
 
