@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from sssd_demo import trace_file
 from sssd_demo.errors import UserError
 from sssd_demo.saguaro.prediction import Inputs
-from sssd_demo.trace import Source, Trace
+from sssd_demo.trace import Fallback, MissReason, Source, Trace
 from sssd_demo.ui import saguaro_file
+from sssd_demo.ui.answer_payload import AnswerPayload
 from sssd_demo.ui.saguaro_figures import figures, sweep_figures, theory
 from sssd_demo.ui.saguaro_found import Found, SweepPoint
 from sssd_demo.ui.saguaro_picture import picture, shown
 from sssd_demo.ui.saguaro_verdict import because, verdict
+from sssd_demo.ui.words import WORDS, browser_words
 from tests.toy_saguaro import ALONE, FIRST, HIT, MISS, Made, saguaro_trace, speculative_trace
 from tests.ui.saguaro_fakes import SCRIPT
 
@@ -294,3 +296,31 @@ def test_what_is_no_file_of_ours_is_refused(tmp_path: Path):
             saguaro_file.load([path])
     with pytest.raises(UserError, match="nothing to save"):
         saguaro_file.pack(found(in_turn=None, ahead=None))
+
+
+# ---- marks in the Chat and Compare tabs
+
+
+def test_the_answer_view_hears_of_every_round_whether_its_draft_was_prepared():
+    trace = saguaro_trace((FIRST, HIT, MISS, ROLLED_BACK))
+    drawn_rounds = AnswerPayload(trace).update(trace)["rounds"]
+    assert "a" not in drawn_rounds[0]
+    assert [each["a"] for each in drawn_rounds[1:]] == [
+        ["first", 0, "immediate"],
+        ["hit", 6, "nothing"],
+        ["miss", 6, "immediate"],
+        ["rolled back", 0, "immediate"],
+    ]
+
+
+def test_every_kind_of_round_has_its_words_in_the_browser():
+    words = browser_words()
+    for state in ("hit", *get_args(MissReason)):
+        assert words[f"view.cache.{state.replace(' ', '_')}"]
+    for served in get_args(Fallback):
+        assert words[f"view.cache.served.{served}"]
+        assert WORDS[f"sag.served.{served}"]
+        assert WORDS[f"sag.fallback.{served}"]
+    for why in get_args(MissReason):
+        assert WORDS[f"sag.why.{why}"]
+        assert WORDS[f"sag.said.{why}"]
