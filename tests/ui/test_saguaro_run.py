@@ -13,6 +13,7 @@ import pytest
 from sssd_demo import trace_file
 from sssd_demo.compare.in_turn import InTurn
 from sssd_demo.errors import UserError
+from sssd_demo.ui import saguaro_file
 from sssd_demo.ui.saguaro_events import SaguaroEvents
 from sssd_demo.ui.saguaro_run import SWEPT, AloneKept, SaguaroRun
 from sssd_demo.ui.saguaro_settings import asked_from
@@ -311,3 +312,19 @@ def test_a_page_that_left_stops_its_run(events: SaguaroEvents, service: SaguaroS
     wait_until(lambda: bool(service.answers))
     events.leave(request())
     wait_until(lambda: service.answers[-1].trace.finish_reason == "cancelled")
+
+
+def test_a_recorded_run_is_on_show_until_there_is_one_of_the_visitors_own(
+    host: ServiceHost, service: SaguaroService, tmp_path: Path
+):
+    run = run_of(service)
+    run.run()
+    path = tmp_path / "recorded.json"
+    path.write_text(saguaro_file.pack(run.state().found), encoding="utf-8")
+    events = SaguaroEvents(host, InTurn(2), recorded=path)
+    service.draft = None
+    drawn = events.look(request())
+    assert drawn[VIEW]["recorded"].startswith("Recorded on")
+    assert "has no draft model" in drawn[VIEW]["now"]
+    assert drawn[FIGURES]["panels"]
+    assert not drawn[SAVE]["interactive"]
