@@ -158,8 +158,9 @@ def open_service(args: argparse.Namespace, methods: Iterable[str] = ()) -> Itera
     from sssd_demo.models import check_device
     from sssd_demo.saguaro.cores import cores_of
     from sssd_demo.service import Service
-    from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+    from sssd_demo.speculators.registry import WITH_DRAFT_MODEL, WITH_DRAFTER
 
+    methods = list(methods)
     name = model_name(args)
     drafting = next((method for method in methods if method in WITH_DRAFT_MODEL), None)
     if drafting:
@@ -182,6 +183,8 @@ def open_service(args: argparse.Namespace, methods: Iterable[str] = ()) -> Itera
     finally:
         _show_progress("", None)
     try:
+        if service.cores.note and any(method in WITH_DRAFTER for method in methods):
+            print(service.cores.note, file=sys.stderr)
         yield service
     finally:
         service.close()

@@ -77,7 +77,6 @@ class _Choice:
 
     tree: DraftTree
     fallback: Fallback | None = None
-    why: MissReason | None = None
     own: bool = False
 
 

@@ -11,6 +11,7 @@ import torch
 from sssd_demo.errors import UserError
 from sssd_demo.profile_file import ProfileKey
 from sssd_demo.request import Finished
+from sssd_demo.saguaro.cores import Cores
 from sssd_demo.service import Settings
 from sssd_demo.text import StreamDecoder, Text
 from sssd_demo.trace import EMPTY_VERIFIED_TREE, ROOT, Fate, FinishReason, Law, Round, Source, Top, Trace, VerifiedTree
@@ -136,6 +137,7 @@ class FakeService:
             model=SimpleNamespace(dtype=torch.float32),
         )
         self.draft: Any = None
+        self.cores = Cores(draft=(1,), draft_threads=1, beside=1)
         self.answers = answers or {}
         self.step = step
         self.asked: list[tuple[str, Settings, bool]] = []
