@@ -12,6 +12,7 @@ from sssd_demo.ui.roofline_chart import Axis, Chart, Series
 from sssd_demo.ui.saguaro_found import CLOCKS, Clocked, Found, SweepPoint
 from sssd_demo.ui.words import WORDS
 
+WIDE = 16  # fan-outs beyond this are drawn on a logarithmic axis
 MOST_RANKS = 8  # bars; higher ranks share the last one
 
 
@@ -152,7 +153,7 @@ def _tail(cache: CacheSummary, law: PowerLaw | None) -> Chart:
     last = max((fan_out for fan_out, _ in points), default=4)
     return Chart(
         WORDS["sag.tail.title"],
-        Axis(WORDS["sag.tail.x"], low=1, high=max(4, last) * 1.05),
+        Axis(WORDS["sag.tail.x"], "log" if last > WIDE else "linear", low=1, high=max(4, last) * 1.05),
         Axis(WORDS["sag.tail.y"], low=0, high=max([0.2, *(share for _, share in points)]) * 1.15),
         series,
         said=said,

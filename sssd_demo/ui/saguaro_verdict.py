@@ -32,10 +32,14 @@ def verdict(found: Found, name: ClockName) -> str:
         "hidden": _drafting_ms(clocked.in_turn) - _waited_ms(clocked.ahead),
         "drafting": _drafting_ms(clocked.in_turn),
         "share": known.p,
+        "mine": _tokens_a_round(clocked.ahead),
+        "other": _tokens_a_round(clocked.in_turn),
+        "s": known.s,
     }
     said = WORDS[f"sag.verdict.{outcome}.{name}"].format(**words)
     if outcome == "won":
-        return f"{said} {WORDS['sag.verdict.hid'].format(**words)}"
+        key = "hid" if _drafting_ms(clocked.in_turn) > _waited_ms(clocked.ahead) else "not_hid"
+        return f"{said} {WORDS[f'sag.verdict.{key}'].format(**words)}"
     causes = because(found, known, clocked.ahead, clocked.in_turn, name)
     return f"{said} {causes}".strip()
 

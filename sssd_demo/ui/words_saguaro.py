@@ -123,6 +123,10 @@ SAGUARO_WORDS = {
         "{share:.0%} of the outcomes were foreseen, and of {drafting:.0f} ms of drafting a round {hidden:.0f} ms were"
         " hidden."
     ),
+    "sag.verdict.not_hid": (
+        "No drafting was hidden, though: of {drafting:.0f} ms a round there was little to hide. A round brought"
+        " {mine:.1f} tokens instead of {other:.1f}, and a verification took {s:.2f}× as long."
+    ),
     "sag.verdict.short": "The answers are too short to tell.",
     "sag.verdict.only_ahead": "There is no answer drafted in turn to compare with.",
     "sag.verdict.only_in_turn": "There is no answer that was prepared ahead yet.",

@@ -142,6 +142,15 @@ def test_a_win_says_how_much_and_what_was_hidden():
     assert "100% of the outcomes were foreseen" in text
 
 
+def test_a_win_that_overlap_did_not_bring_is_not_put_down_to_it():
+    slow = speculative_trace([1] * 6)
+    rounds = (slow.rounds[0], *(replace(r, draft_ms=0.0, verify_ms=90.0) for r in slow.rounds[1:]))
+    text = verdict(found((FIRST, *[HIT] * 5), in_turn=replace(slow, rounds=rounds)), "measured")
+    assert "Overlap won" in text
+    assert "No drafting was hidden" in text
+    assert "-" not in text
+
+
 def test_a_loss_is_explained_by_what_costs_most():
     text = verdict(found(), "measured")  # verification takes 20 ms beside the drafter and 14 ms without it
     assert text.startswith("Overlap lost on this machine, 0.")
@@ -194,6 +203,12 @@ def test_with_enough_ranks_a_power_law_is_drawn():
     chart = figures(found(tuple(made)))["charts"][0]
     assert len(chart["series"]) == 2
     assert "F^−" in chart["said"]
+
+
+def test_high_ranks_are_drawn_on_a_logarithmic_axis():
+    ranks = [FIRST, *[Made(1, hit=False, why="miss", fallback="immediate", rank=4000)] * 3, HIT]
+    assert figures(found(tuple(ranks)))["charts"][0]["x"]["scale"] == "log"
+    assert figures(found())["charts"][0]["x"]["scale"] == "linear"
 
 
 def test_nothing_looked_up_has_no_figures():
