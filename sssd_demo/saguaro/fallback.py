@@ -32,6 +32,16 @@ def slow_pays(hit_rate: float, batch: int, redraft: float, hit: float, slow: flo
     return (hit_rate * hit + (1 - hit_rate) * slow) / (1 + (1 - hit_rate**batch) * redraft)
 
 
+def break_even(hit_rate: float, batch: int, redraft: float, hit: float, slow: float) -> float | None:
+    """E_f from which on nobody should wait: tokens that a round with the backup must bring to pay as much as waiting.
+
+    None where nothing is missed.
+    """
+    if hit_rate >= 1:
+        return None
+    return (slow_pays(hit_rate, batch, redraft, hit, slow) - hit_rate * hit) / (1 - hit_rate)
+
+
 def fast_pays(hit_rate: float, hit: float, fast: float) -> float:
     """Tokens per verification if nobody waits: p·E_h + (1−p)·E_f, with E_f the tokens of a round with the backup."""
     return hit_rate * hit + (1 - hit_rate) * fast

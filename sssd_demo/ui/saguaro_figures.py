@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from sssd_demo.saguaro.fallback import break_even, fast_pays, slow_pays
 from sssd_demo.saguaro.power_law import LEAST_RANKS, PowerLaw, fit, tail
 from sssd_demo.saguaro.summary import CacheSummary, Latency, Tally
 from sssd_demo.ui.roofline_chart import Axis, Chart, Series
@@ -50,6 +51,9 @@ def theory(found: Found | None) -> dict[str, Any]:
     rows.append(_row("plain_predicted", [_times_text(_known(c).against_plain) for _, c in columns]))
     rows.append(_row("plain_found", [_times_text(_against_plain(found, name, c)) for name, c in columns]))
     rows.append(_row("condition", [_condition(c) for _, c in columns]))
+    rows.append(_row("waiting", [_waiting(c, slow_pays) for _, c in columns]))
+    rows.append(_row("going_on", [_pays(fast_pays(_known(c).p, _known(c).e_hit, 1.0)) for _, c in columns]))
+    rows.append(_row("break_even", [_waiting(c, break_even) for _, c in columns]))
     return {"table": {"head": head, "rows": rows}, "notes": [WORDS["sag.theory.note"]]}
 
 
@@ -192,6 +196,16 @@ def _row(key: str, values: list[str]) -> list[str]:
 def _known(clocked: Clocked) -> Any:
     assert clocked.inputs is not None
     return clocked.inputs
+
+
+def _waiting(clocked: Clocked, formula: Callable[[float, int, float, float, float], float | None]) -> str:
+    """What the cost model of fallbacks says of this answer, if any miss of it was waited for."""
+    known = _known(clocked)
+    return _pays(formula(known.p, 1, known.t_b, known.e_hit, known.e_miss) if known.t_b else None)
+
+
+def _pays(tokens: float | None) -> str:
+    return "–" if tokens is None else f"{tokens:.2f}"
 
 
 def _input(clocked: Clocked, key: str) -> str:

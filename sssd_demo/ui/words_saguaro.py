@@ -244,6 +244,12 @@ SAGUARO_WORDS = {
     "sag.theory.plain_found.is": "against the speed of plain decoding on the same clock",
     "sag.theory.condition": "s + (1 − p) · T_b < 1 + d",
     "sag.theory.condition.is": "where this holds, preparing ahead should win",
+    "sag.theory.waiting": "waiting after a miss pays",
+    "sag.theory.waiting.is": "(p · E_hit + (1 − p) · E_miss) ÷ (1 + (1 − p) · T_b), tokens per verification",
+    "sag.theory.going_on": "not waiting pays at least",
+    "sag.theory.going_on.is": "p · E_hit + (1 − p) · 1, where n-grams bring nothing",
+    "sag.theory.break_even": "not waiting pays more from",
+    "sag.theory.break_even.is": "tokens that a round with n-grams alone must bring for that; more favours “partial”",
     "sag.theory.note": (
         "Published for comparison, one sequence, greedy: Llama-3.1-70B with a 3.2-1B drafter made 54.7 tokens/s"
         " plainly, 161.8 drafting in turn and 255.8 preparing ahead, on 4 H100 and one more H100 for the drafter"
