@@ -233,7 +233,7 @@ class Saguaro:
         """Choose what the target verifies. What was just drafted is served or not by outcomes and time alone."""
         past, first = answer.past, not answer.rounds
         answer.rounds += 1
-        hit = drafted is not None and drafted.hit
+        hit = drafted is not None and drafted.hit and self._may_serve(drafted.tree, answer.most)
         why: MissReason | None = None
         if not hit:
             why = "rolled back" if past.resting else "first" if first else "miss"
