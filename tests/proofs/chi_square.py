@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -35,7 +35,15 @@ def chi_square(counts: Mapping[Text, int], law: Mapping[Text, float]) -> Test:
     return Test(runs, statistic, freedom, _beyond(statistic, freedom))
 
 
+def together(tests: Sequence[Test]) -> Test:
+    """Tests of different answers as one."""
+    statistic, freedom = sum(test.statistic for test in tests), sum(test.freedom for test in tests)
+    return Test(sum(test.runs for test in tests), statistic, freedom, _beyond(statistic, freedom))
+
+
 def _beyond(statistic: float, freedom: int) -> float:
     """The upper tail of chi-square: the regularised incomplete gamma function Q(freedom / 2, statistic / 2)."""
+    if not freedom:  # all in one cell
+        return 1.0
     half = torch.tensor([freedom, statistic], dtype=torch.float64) / 2
     return float(torch.special.gammaincc(half[0], half[1]))

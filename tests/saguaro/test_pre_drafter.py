@@ -10,7 +10,7 @@ import torch
 from sssd_demo.request import MAX_S_Q, Drafting
 from sssd_demo.saguaro.bent_law import Bending
 from sssd_demo.saguaro.fan_out import Spread
-from sssd_demo.saguaro.messages import Ask, Happened, Serve, Served, Wanted
+from sssd_demo.saguaro.messages import Ask, Drafted, Happened, Serve, Served, Wanted
 from sssd_demo.saguaro.pre_drafter import PreDrafter
 from sssd_demo.sampled_tree import SampledTree
 from sssd_demo.sampling import Sampling, distribution
@@ -144,9 +144,10 @@ class Bench:
 def test_after_any_history_every_draft_is_that_of_a_fresh_forward(sampling, seed):
     """Hits, misses, foreign trees, rounds without preparing, joins, leaves; two groups are asked and served apart."""
     bench = Bench(seed, sampling)
-    groups = [[], []]
-    left = []
+    groups: list[list[int]] = [[], []]
+    left: list[int] = []
     for round_ in range(12):
+        pending: dict[int, Drafted] = {}
         for at, group in enumerate(groups):
             joined = []
             if len(bench.texts) < 4 and bench.rng.random() < 0.6:
@@ -158,10 +159,10 @@ def test_after_any_history_every_draft_is_that_of_a_fresh_forward(sampling, seed
             if group and bench.rng.random() < 0.25:  # leaves with the keys and values of others still unkept
                 left = [group.pop(bench.rng.randrange(len(group)))]
             groups[at] = group
-            bench.pending = getattr(bench, "pending", {}) | {id_: drafted[id_] for id_ in group}
+            pending |= {id_: drafted[id_] for id_ in group}
         for group in groups:
             hurry = bench.rng.choice([never, never, never, always])
-            bench.serve({id_: bench.pending[id_] for id_ in group}, hurry)
+            bench.serve({id_: pending[id_] for id_ in group}, hurry)
         for group in groups:
             bench.verify(group)
     assert bench.hits > 3
@@ -241,6 +242,7 @@ def test_a_bent_law_is_drawn_from_and_reported():
     bench.drafter.prepare(Serve(1, (Served(1, drafted[1].tree, True, 3, 100, SPREAD, C),)), never)
     for (node, bonus), draft in bench.drafter._caches[1].drafts.items():
         text = [*bench.texts[1], *(drafted[1].tree.tokens[step] for step in drafted[1].tree.path_to(node)), bonus]
+        assert isinstance(draft, SampledTree)
         for place in range(3):
             law = fresh_law([*text, *draft.tokens[:place]], WARM)
             light = law.topk(2 if place < 2 else 1).indices  # six outcomes over four places
