@@ -106,7 +106,8 @@ class Saguaro:
         """`versions` numbers the questions to the drafter, which several methods may ask."""
         self.learns_from_top = DEFAULT.combine != "larger" and DEFAULT.recycled_weight > 0
         self._link = drafter
-        self._drafter: RunningDrafter | None = None  # that of this round: it may die, and another be started, at any time
+        # That of this round: it may die, and another be started, at any time.
+        self._drafter: RunningDrafter | None = None
         self._open_store = open_store
         self._verify_seconds = verify_seconds
         self._mix = mix
