@@ -46,6 +46,7 @@ def test_a_sampled_chain_enters_whole_and_every_place_is_one_node(seed):
     tree = mixed(chain, candidates, most)
     assert tree.tokens[: len(chain)] == chain.tokens
     assert tree.parents[: len(chain)] == chain.parents
+    assert isinstance(tree, SampledTree)
     assert tree.q == chain.q
     assert len(tree) <= most
     assert tree.laws == ("sampled",) * len(chain) + ("point",) * (len(tree) - len(chain))

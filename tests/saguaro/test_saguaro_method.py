@@ -5,13 +5,14 @@ import itertools
 import random
 from collections import Counter
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 import torch
 
 from sssd_demo.engine import Engine
 from sssd_demo.length import LengthPlanner
-from sssd_demo.request import Drafting, Request
+from sssd_demo.request import ACCEPTANCE_RULES, Drafting, Request
 from sssd_demo.roofline import Profile
 from sssd_demo.saguaro.bent_law import RANKS, Bending
 from sssd_demo.saguaro.drafter_process import DrafterProcess
@@ -28,6 +29,7 @@ from sssd_demo.sampling import Sampling
 from sssd_demo.speculators.protocol import Outcome, Sequence
 from sssd_demo.speculators.registry import make_speculators
 from sssd_demo.speculators.saguaro import Saguaro
+from sssd_demo.sssd.drafter import Store
 from sssd_demo.target import Target
 from sssd_demo.trace import EMPTY_TREE, Span
 from tests.proofs.chi_square import chi_square
@@ -39,11 +41,12 @@ MODEL = toy_model()
 CONTEXT = 300
 FLAT = Profile({(1, 1, 64): 1.0, (1, 32, 64): 1.15})
 BOTH = ["saguaro", "saguaro-sssd"]
+LENGTHS: list[int | Literal["auto"]] = [1, 2, 4, "auto"]
 
 
 @pytest.fixture
 def make_engine():
-    made = []
+    made: list[Engine | DrafterProcess] = []
 
     def make(rows=4):
         lengths = LengthPlanner(bytes_per_weight=4)
@@ -51,13 +54,17 @@ def make_engine():
         drafter = DrafterProcess(ToySource(rows), place="thread")
         drafter.ensure()
         target = Target(copy.deepcopy(MODEL), rows=rows, context_length=CONTEXT)
-        engine = Engine(target, make_speculators(lambda name: None, None, lengths.seconds, drafter), lengths=lengths)
+        engine = Engine(target, make_speculators(no_store, None, lengths.seconds, drafter), lengths=lengths)
         made.extend([engine, drafter])
         return engine
 
     yield make
     for each in made:
         each.close()
+
+
+def no_store(name: str) -> Store:
+    raise AssertionError("no request names a store")
 
 
 def written(rounds):
@@ -92,9 +99,9 @@ def test_drafting_ahead_changes_no_token_of_a_hundred_greedy_answers(make_engine
         Request(prompt, method, limit, s_q=rng.choice([2, 4, 8, "auto"]), drafting=Drafting(k, rule=rule), saguaro=how)
         for (prompt, limit), k, how, rule in zip(
             asked,
-            itertools.cycle([1, 2, 4, "auto"]),
+            itertools.cycle(LENGTHS),
             itertools.cycle(OPTIONS),
-            itertools.cycle(["chain", "block", "tree", "traversal"]),
+            itertools.cycle(ACCEPTANCE_RULES),
             strict=False,
         )
     ]
@@ -177,7 +184,7 @@ class Talk:
         self.drafter = Scripted()
         versions = itertools.count(1)
         self.method = Saguaro(
-            self.drafter, lambda name: None, lambda *_: 1.0, mix=mix, versions=lambda: next(versions), clock=lambda: 0.0
+            self.drafter, no_store, lambda *_: 1.0, mix=mix, versions=lambda: next(versions), clock=lambda: 0.0
         )
         # Nothing in the text occurs twice, so that there are no n-grams.
         self.sequence = Sequence(
@@ -405,7 +412,7 @@ def test_drafts_for_an_outcome_follow_the_laws_that_they_report():
         assert isinstance(draft, SampledTree)
         counts[draft.tokens] += 1
         laws |= {(): draft.q[0], draft.tokens[:1]: draft.q[1]}
-    law = {
+    law: dict[tuple[int, ...], float] = {
         (first, second): float(laws[()][first] * laws[first,][second])
         for first in range(5)
         if (first,) in laws
