@@ -2,7 +2,8 @@
 
 python -m tests.proofs                 all outcomes counted in fractions, seconds
 python -m tests.proofs --floats        all stretches of all coins through `verify`, half a minute
-python -m tests.proofs --monte-carlo   answers written through `verify` and counted, minutes
+python -m tests.proofs --monte-carlo   answers written through `verify` and counted, then answers drafted ahead that the
+                                       whole engine writes with its drafter in a thread and in a process, an hour
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 
 import torch
 
-from tests.proofs.tables import Table, count_tables, exact_tables, float_tables, printed
+from tests.proofs.tables import Table, count_tables, exact_tables, float_tables, overlap_tables, printed
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.floats:
         tables |= float_tables()
     if options.monte_carlo:
-        tables |= count_tables(options.runs)
+        tables |= count_tables(options.runs) | overlap_tables(options.runs)
     tables = tables or exact_tables()
     sys.stdout.write(json.dumps(tables, indent=2) + "\n" if options.json else printed(tables))
 

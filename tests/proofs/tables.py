@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tests.proofs.chi_square import Test
 from tests.proofs.controls import CONTROLS
 from tests.proofs.kinds import DTYPES
 from tests.proofs.lengths import QUESTIONS, answer
+from tests.proofs.overlapped import STRETCHES, beginnings, continuations, drafted_ahead, with_bug
 from tests.proofs.setups import LINES
 from tests.proofs.verdicts import COUNTED, SEEDS, Count, count, count_bug, expose, prove, prove_in_floats
+from tests.proofs.wrong_overlap import BUGS, HARMLESS
 
 Table = list[dict[str, Any]]
 
@@ -61,6 +64,34 @@ def count_tables(runs: int) -> dict[str, Table]:
     return {
         "answers": [_counted(each) for dtype in DTYPES for each in count(dtype, runs)],
         "answers with a seeded bug": [_counted(count_bug(control, runs)) for control in COUNTED],
+    }
+
+
+def overlap_tables(runs: int) -> dict[str, Table]:
+    """Answers drafted ahead, written by the whole engine with its drafter, counted in stretches of K + 1 tokens."""
+    answers = -(-runs // STRETCHES)
+    rows: Table = []
+    for (place, way), written in drafted_ahead(answers).items():
+        tests = {
+            "beginning": beginnings(written),
+            "after a hit": continuations(written, lambda stretch: stretch.hit),
+            "after a miss": continuations(written, lambda stretch: not stretch.hit),
+        }
+        rows += [{"drafted ahead": way, "drafter": place, "what": what, **_of(test)} for what, test in tests.items()]
+    bugs = [
+        {"seeded bug": bug.name, "way": bug.way, "tokens": length, **_of(test)}
+        for bug in [*BUGS, HARMLESS]
+        for length, test in with_bug(bug, answers).items()
+    ]
+    return {"drafted ahead": rows, "drafted ahead with a seeded bug": bugs}
+
+
+def _of(test: Test) -> dict[str, Any]:
+    return {
+        "counted": test.runs,
+        "chi-square": f"{test.statistic:.1f}",
+        "degrees of freedom": test.freedom,
+        "p-value": f"{test.p_value:.2g}",
     }
 
 
