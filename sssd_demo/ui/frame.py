@@ -42,7 +42,7 @@ def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
     sessions = Sessions(forget=host.forget, drop_store=host.drop_store)
     with Page(title=WORDS["title"], fill_width=True, analytics_enabled=False) as demo:
         head = header(head_value(host, sessions), elem_id="header")
-        with gr.Tabs(elem_id="tabs"):
+        with gr.Tabs(overflow_behavior="wrap", elem_id="tabs"):
             with gr.Tab(WORDS["tab.chat"], id="chat") as first:
                 chat = chat_tab(demo, first, host, sessions, capacity=MAX_ROWS, recorded=recorded_run(), models=models)
             with gr.Tab(WORDS["tab.compare"], id="compare") as compare:
