@@ -502,8 +502,8 @@ def test_guesses_of_others_are_counted_but_not_shown(page: Page, tmp_path):
 
 
 def test_a_round_with_a_window_alone_says_so(page: Page, tmp_path):
-    trace = make_trace("a b a c a d", "a d a b a c")
-    rounds = tuple(replace(round_, scratch=6) for round_ in trace.rounds)
+    trace = make_trace("a b c", "x y a b c")
+    rounds = tuple(replace(round_, scratch=6, s_q=round_.s_q + 6) for round_ in trace.rounds)
     path = tmp_path / "window.json"
     trace_file.save(replace(trace, rounds=rounds), path)
     upload(page, path)
