@@ -214,7 +214,7 @@ def test_the_drafter_does_not_outlive_its_parent(tmp_path, when, how):
         if when == "ready":
             assert parent.stdout.readline() == b"ready\n"
         os.killpg(parent.pid, how) if how == signal.SIGINT else parent.send_signal(how)
-        parent.wait(timeout=30)
+        parent.wait(timeout=120)
         psutil.wait_procs([child], timeout=GONE_WITHIN)
         assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
     finally:

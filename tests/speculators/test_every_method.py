@@ -78,7 +78,7 @@ def written(rounds):
 
 
 def test_the_methods_stand_in_the_order_in_which_people_read_of_them(make_engine):
-    order = "autoregressive sssd sssd-faithful prompt-lookup rest lookahead speculative".split()
+    order = "autoregressive sssd sssd-faithful prompt-lookup rest lookahead speculative saguaro saguaro-sssd".split()
     assert list(METHODS) == order
     assert make_engine().methods == ALONE
 
