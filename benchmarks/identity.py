@@ -3,7 +3,8 @@
     python benchmarks/identity.py --questions QUESTIONS.jsonl --limit 24 --out benchmarks/results/identity.json
 
 Greedy, and sampled at a temperature: with coins keyed by position, point-mass drafts change no token then either.
-Methods that sample their drafts promise the law only; they are compared when greedy.
+Methods that sample their drafts promise the law only; they are compared when greedy. Of those that draft ahead, it is
+counted too how many rounds were served from what was prepared: without any, the comparison would prove nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +25,7 @@ from sssd_demo.bench.machine import machine_facts
 from sssd_demo.cli.options import store_name
 from sssd_demo.errors import UserError
 from sssd_demo.questions import Question, read_questions
+from sssd_demo.saguaro.options import SaguaroOptions
 from sssd_demo.service import Service, Settings
 from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
 
@@ -35,6 +38,7 @@ def main() -> int:
     try:
         questions = read_questions(args.questions, args.limit)
         service = Service.open(args.preset, draft=args.draft, dtype="float32")
+        methods = _methods(args.methods, service.methods())
     except UserError as error:
         _tell(str(error))
         return 2
@@ -53,8 +57,8 @@ def main() -> int:
                 "datastore": args.datastore,
             },
             "identical": {
-                str(temperature): _compared(service, questions, args, temperature)
-                for temperature in (0.0, args.temperature)
+                str(temperature): _compared(service, questions, methods, args, temperature)
+                for temperature in (0.0, *([args.temperature] if args.temperature else []))
             },
         }
     finally:
@@ -69,21 +73,30 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--questions", required=True)
     parser.add_argument("--limit", type=int)
+    parser.add_argument("--methods", help="separated by commas (default: all)")
     parser.add_argument("--preset", default="smollm2-135m")
     parser.add_argument("--draft")
     parser.add_argument("--datastore", type=store_name, default=None)
     parser.add_argument("--max-new-tokens", type=int, default=64)
     parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--temperature", type=float, default=0.8)
+    parser.add_argument("--temperature", type=float, default=0.8, help="besides greedy; 0: greedy only")
     parser.add_argument("--out", type=Path)
     return parser.parse_args()
 
 
+def _methods(wanted: str | None, known: Sequence[str]) -> list[str]:
+    methods = [name.strip() for name in wanted.split(",")] if wanted else list(known)
+    for name in methods:
+        if name not in known:
+            raise UserError(f"There is no method {name!r}; there are {', '.join(known)}.")
+    return [name for name in methods if name != PLAIN]
+
+
 def _compared(
-    service: Service, questions: Sequence[Question], args: argparse.Namespace, temperature: float
+    service: Service, questions: Sequence[Question], wanted: Sequence[str], args: argparse.Namespace, temperature: float
 ) -> dict[str, Any]:
     """Method → of how many questions the text is the same, alone and in mixed batches."""
-    methods = [m for m in service.methods() if m != PLAIN and not (temperature and m in WITH_DRAFT_MODEL)]
+    methods = [m for m in wanted if not (temperature and m in WITH_DRAFT_MODEL)]
 
     def settings(method: str, at: int) -> Settings:
         return Settings(
@@ -94,6 +107,8 @@ def _compared(
             datastore=args.datastore,
             # A length that drafts in every round: what is left to the machine may draft nothing.
             s_q=(4, 8, 16)[at % 3],
+            k=(2, 3, 4)[at % 3],
+            saguaro=SaguaroOptions(budget=6),
         )
 
     def ask(method: str, at: int) -> Answer:
@@ -104,8 +119,12 @@ def _compared(
     found: dict[str, Any] = {}
     for method in methods:
         _tell(f"temperature {temperature:g}: {method} alone")
-        same = [_tokens(ask(method, at)) == expected[at] for at in places]
-        found[method] = {"alone": sum(same), "of": len(same)}
+        same, served = 0, Counter[str]()
+        for at in places:
+            answer = ask(method, at)
+            same += _tokens(answer) == expected[at]
+            served += _served(answer)
+        found[method] = {"alone": same, "of": len(questions), **served}
     _tell(f"temperature {temperature:g}: all methods in batches of {args.batch}")
     jobs = [(method, at) for at in places for method in (*methods, PLAIN)]
     mixed: dict[str, int] = {}
@@ -116,6 +135,12 @@ def _compared(
     for method in (*methods, PLAIN):
         found.setdefault(method, {"of": len(questions)})["mixed"] = mixed[method]
     return found
+
+
+def _served(answer: Answer) -> Counter[str]:
+    """How many rounds had a drafter ahead of them, and how many found their draft prepared."""
+    rounds = [round.saguaro for round in answer.trace.rounds if round.saguaro is not None]
+    return Counter(rounds=len(rounds), hits=sum(round.hit for round in rounds))
 
 
 def _tokens(answer: Answer) -> list[int]:
