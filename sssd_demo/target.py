@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from transformers import PreTrainedModel
@@ -113,12 +114,13 @@ class Target:
         self, lengths: Sequence[int], trees: Sequence[DraftTree], known: Sequence[int], q: int, columns: int
     ) -> torch.Tensor:
         """Additive mask for `tree_attention`: a node sees the committed columns, its ancestors and itself."""
+        sees: list[int] = []
+        for length, tree, before in zip(lengths, trees, known, strict=True):
+            committed = (1 << length) - 1
+            # Padding queries also see the committed columns and the root: a softmax over nothing would be NaN.
+            sees += [committed | row << length for row in ancestry(tree, before + q)[before:]]
         mask = torch.full((len(lengths), 1, q, columns), float("-inf"), dtype=self._parameter.dtype)
-        for row, (length, tree, before) in enumerate(zip(lengths, trees, known, strict=True)):
-            # Padding queries also see the committed columns and themselves: a softmax over nothing would be NaN.
-            mask[row, 0, :, :length] = 0
-            sees = ancestry(tree, before + q)[before:]
-            mask[row, 0, :, length : length + before + q].masked_fill_(sees, 0)
+        mask.masked_fill_(from_bits(sees, columns).view(mask.shape), 0)
         mask = mask.repeat(1, 1, self._query_groups, 1)
         mask = F.pad(mask, (0, 0, 0, -mask.shape[2] % row_block(mask.dtype)))
         return mask.to(self._parameter.device)
@@ -129,14 +131,16 @@ def chain(tokens: Sequence[int]) -> DraftTree:
     return DraftTree(tokens=tuple(tokens), parents=tuple(range(ROOT, len(tokens) - 1)))
 
 
-def ancestry(tree: DraftTree, q: int) -> torch.Tensor:
-    """Boolean [q, q]: entry (i, j) says whether position i sees position j (0 is the root, 1 + n is node n)."""
-    sees = torch.eye(q, dtype=torch.bool)
-    sees[:, 0] = True
-    if tree.is_chain():  # every node sees all before
-        size = 1 + len(tree)
-        sees[:size, :size] = torch.ones(size, size, dtype=torch.bool).tril()
-        return sees
-    for node, parent in enumerate(tree.parents):
-        sees[1 + node] |= sees[1 + parent]
-    return sees
+def ancestry(tree: DraftTree, q: int) -> list[int]:
+    """For each of q positions which it sees, as bits: 0 is the root, 1 + n is node n, then comes padding."""
+    sees = [1]
+    for node, parent in enumerate(tree.parents[: q - 1]):
+        sees.append(sees[1 + parent] | 1 << (1 + node))
+    return sees + [1] * (q - len(sees))
+
+
+def from_bits(rows: Sequence[int], columns: int) -> torch.Tensor:
+    """Boolean [rows, columns]: whether a row has the bit of a column."""
+    width = -(-columns // 8)
+    packed = np.frombuffer(b"".join(row.to_bytes(width, "little") for row in rows), dtype=np.uint8)
+    return torch.from_numpy(np.unpackbits(packed.reshape(-1, width), axis=1, count=columns, bitorder="little")).bool()

@@ -6,7 +6,7 @@ import random
 import pytest
 import torch
 
-from sssd_demo.target import Target, ancestry
+from sssd_demo.target import Target, ancestry, from_bits
 from sssd_demo.trace import EMPTY_TREE, ROOT
 from tests.toys import SHAPES, VOCABULARY, point_tree, random_tree, toy_model
 
@@ -85,11 +85,19 @@ def test_swapped_rows_keep_their_texts():
 
 
 def test_ancestry_of_a_chain_and_of_a_tree():
-    chain = ancestry(point_tree([1, 2], [ROOT, 0]), 4)
+    chain = from_bits(ancestry(point_tree([1, 2], [ROOT, 0]), 4), 4)
     assert chain[:3].tolist() == [[True, False, False, False], [True, True, False, False], [True, True, True, False]]
-    tree = ancestry(point_tree([1, 2, 3], [ROOT, ROOT, 1]), 4)
+    tree = from_bits(ancestry(point_tree([1, 2, 3], [ROOT, ROOT, 1]), 4), 4)
     assert tree[2].tolist() == [True, False, True, False]
     assert tree[3].tolist() == [True, False, True, True]
+
+
+def test_padding_sees_something():
+    assert ancestry(EMPTY_TREE, 3) == [1, 1, 1]
+
+
+def test_bits_of_more_columns_than_a_byte_has():
+    assert from_bits([1 | 1 << 8, 1 << 9], 10).nonzero().tolist() == [[0, 0], [0, 8], [1, 9]]
 
 
 def test_timing_a_forward_leaves_empty_rows():

@@ -71,7 +71,9 @@ def overlap_tables(runs: int) -> dict[str, Table]:
     """Answers drafted ahead, written by the whole engine with its drafter, counted in stretches of K + 1 tokens."""
     answers = -(-runs // STRETCHES)
     rows: Table = []
-    for (place, way), written in drafted_ahead(answers).items():
+    by_way = drafted_ahead(answers)
+    everything = [answer for written in by_way.values() for answer in written]
+    for (place, way), written in [*by_way.items(), (("either", "all of them"), everything)]:
         tests = {
             "beginning": beginnings(written),
             "after a hit": continuations(written, lambda stretch: stretch.hit),

@@ -1,5 +1,5 @@
 """Lossless, counted: what the whole engine writes with drafts prepared ahead has the target's law, after a hit as after
-a miss, for a drafter that is now and then too late. `python -m tests.proofs --monte-carlo` counts many more of them.
+a miss, for a drafter that is now and then too late. `python -m tests.proofs --ahead` counts many more of them.
 """
 
 from collections import Counter

@@ -12,7 +12,7 @@ from sssd_demo.request import Request
 from sssd_demo.scratch_tree import ScratchTree
 from sssd_demo.speculators.lookahead import KEPT, LEAST, Lookahead, Shape
 from sssd_demo.speculators.protocol import Outcome, Sequence
-from sssd_demo.target import Target, ancestry
+from sssd_demo.target import Target, ancestry, from_bits
 from sssd_demo.trace import EMPTY_TREE, ROOT, DraftTree
 from tests.toys import VOCABULARY, toy_model
 
@@ -135,7 +135,8 @@ def test_a_node_sees_level_0_up_to_its_column_and_its_own_column(s_q):
     answer.draft()
     assert answer.scratch == len(shape) - 1, "with the root, every level has all columns"
     first = len(answer.tree) - answer.scratch
-    sees = ancestry(answer.tree, 1 + len(answer.tree))
+    size = 1 + len(answer.tree)
+    sees = from_bits(ancestry(answer.tree, size), size)
     places = {(0, 0): 0} | {
         divmod(at, shape.columns): first + at for at in range(1, len(shape))
     }  # (level, column) → position in the forward, 0 for the root
