@@ -7,6 +7,7 @@ import multiprocessing
 import queue
 import threading
 import time
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from typing import Any, Literal
 from sssd_demo.errors import UserError
 from sssd_demo.saguaro.messages import Failed, Ready, Reply, Stop
 from sssd_demo.saguaro.worker import Load, process, receive, send, work
+from sssd_demo.trace import Span
 
 logger = logging.getLogger(__name__)
 
@@ -90,6 +92,7 @@ class Drafter:
         self._channel = channel
         self._process = process
         self._said: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._unclaimed: list[Span] = []  # of replies that nobody waited for
         threading.Thread(target=self._listen, name="drafter-ear", daemon=True).start()
 
     @classmethod
@@ -134,7 +137,8 @@ class Drafter:
     def reply(self, version: int, until: float | None = None) -> Reply | None:
         """The reply to the question of that version; None if the drafter is gone or time is up.
 
-        `until` is a moment of `time.monotonic`. Replies to earlier questions, which came too late, are dropped.
+        `until` is a moment of `time.monotonic`. Replies to earlier questions came too late, or nobody waited for them
+        since they only said goodbye: they are dropped, but not what they tell of the drafter's work.
         """
         while self.ready:
             try:
@@ -143,8 +147,11 @@ class Drafter:
                 return None
             if said is None or isinstance(said, Failed):
                 self.ready = False
-            elif said.version == version:
-                return said
+            else:
+                self._unclaimed += said.spans
+                if said.version == version:
+                    spans, self._unclaimed = tuple(self._unclaimed), []
+                    return replace(said, spans=spans)
         return None
 
     def stop(self) -> None:

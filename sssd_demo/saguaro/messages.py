@@ -70,7 +70,7 @@ class Drafted:
 
 @dataclass(frozen=True)
 class Reply:
-    """Answers `Ask` of the same version. `spans` is all that the drafter has done since its last reply."""
+    """Answers `Ask` of the same version. `spans` is all that the drafter has done since its last reply, in order."""
 
     version: int
     drafts: tuple[Drafted, ...]
