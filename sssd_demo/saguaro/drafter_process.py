@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 START_SECONDS = 180.0  # a large draft model takes its time to load
 STOP_SECONDS = 2.0
+SILENT_SECONDS = 180.0  # without the reply that somebody waits for; reading a long text takes its time too
 
 Place = Literal["process", "thread"]
 
@@ -137,13 +138,18 @@ class Drafter:
     def reply(self, version: int, until: float | None = None) -> Reply | None:
         """The reply to the question of that version; None if the drafter is gone or time is up.
 
-        `until` is a moment of `time.monotonic`. Replies to earlier questions came too late, or nobody waited for them
-        since they only said goodbye: they are dropped, but not what they tell of the drafter's work.
+        `until` is a moment of `time.monotonic`; without one, a drafter that stays silent is given up. Replies to
+        earlier questions came too late, or nobody waited for them since they only said goodbye: they are dropped, but
+        not what they tell of the drafter's work.
         """
+        limit = time.monotonic() + SILENT_SECONDS if until is None else until
         while self.ready:
             try:
-                said = self._said.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
+                said = self._said.get(timeout=max(0.0, limit - time.monotonic()))
             except queue.Empty:
+                if until is None:
+                    logger.warning("the drafter has been silent for %.0f seconds and is given up", SILENT_SECONDS)
+                    self.ready = False
                 return None
             if said is None or isinstance(said, Failed):
                 self.ready = False

@@ -16,6 +16,7 @@ from sssd_demo.engine import Engine
 from sssd_demo.errors import UserError
 from sssd_demo.length import LengthPlanner
 from sssd_demo.request import Drafting, Request
+from sssd_demo.saguaro import drafter_process
 from sssd_demo.saguaro.cores import available_cores, cores_of, share_cores
 from sssd_demo.saguaro.drafter_process import Drafter, DrafterProcess
 from sssd_demo.saguaro.messages import Ask, Ready, Reply
@@ -175,16 +176,26 @@ class Scripted:
 
 def test_what_the_drafter_did_for_nobody_is_told_with_the_next_reply():
     """It prepared, then a sequence left; or it drafted, but too late."""
-    prepared, late, looked = (
-        Span("drafter", what, at, at + 1.0) for at, what in enumerate(("glue", "redraft", "lookup"))
-    )
+    prepared, late = Span("drafter", "glue", 1.0, 2.0, 4), Span("drafter", "redraft", 2.0, 3.0, 1)
+    looked = Span("drafter", "lookup", 4.0, 5.0)
     scripted = Scripted()
     scripted.says(1, prepared)
     scripted.says(2, late)
     scripted.says(3, looked)
-    assert scripted.drafter.reply(3).spans == (prepared, late, looked)
+    assert scripted.drafter.reply(3) == Reply(3, (), (prepared, late, looked))
     scripted.says(4, looked)
-    assert scripted.drafter.reply(4).spans == (looked,)
+    assert scripted.drafter.reply(4) == Reply(4, (), (looked,))
+    scripted.drafter.stop()
+
+
+def test_a_drafter_that_falls_silent_is_given_up(monkeypatch):
+    """As when its process was stopped but not ended: whoever has no limit of time would wait for ever."""
+    scripted = Scripted()
+    assert scripted.drafter.reply(1, until=0.0) is None
+    assert scripted.drafter.ready  # late by the visitor's own limit, and no more than that
+    monkeypatch.setattr(drafter_process, "SILENT_SECONDS", 0.01)
+    assert scripted.drafter.reply(1) is None
+    assert not scripted.drafter.ready
     scripted.drafter.stop()
 
 

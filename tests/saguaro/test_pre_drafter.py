@@ -290,7 +290,7 @@ def test_one_whose_row_is_full_stands_beside_the_widest_forwards_of_others():
 
 
 def test_forwards_are_told_with_all_the_tokens_they_read(monkeypatch):
-    """A draft accepted whole leaves two to be read; a foreign tree that was not prepared for, its root and all it added."""
+    """A draft accepted whole leaves two to be read; a foreign tree not prepared for, all it added."""
     bench = Bench(11, GREEDY)
     told = []
     answer = bench.drafter.answer
