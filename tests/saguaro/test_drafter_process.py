@@ -191,11 +191,13 @@ def test_what_the_drafter_did_for_nobody_is_told_with_the_next_reply():
 def test_a_drafter_that_falls_silent_is_given_up(monkeypatch):
     """As when its process was stopped but not ended: whoever has no limit of time would wait for ever."""
     scripted = Scripted()
+    ready = [scripted.drafter.ready]
     assert scripted.drafter.reply(1, until=0.0) is None
-    assert scripted.drafter.ready  # late by the visitor's own limit, and no more than that
+    ready.append(scripted.drafter.ready)  # late by the visitor's own limit, and no more than that
     monkeypatch.setattr(drafter_process, "SILENT_SECONDS", 0.01)
     assert scripted.drafter.reply(1) is None
-    assert not scripted.drafter.ready
+    ready.append(scripted.drafter.ready)
+    assert ready == [True, True, False]
     scripted.drafter.stop()
 
 
