@@ -17,6 +17,7 @@ VERIFIED_TOKENS = 8  # tokens in one pass of the target while speculating, for t
 _WEIGHTS = 2**24  # about what the last cache holds, since decoding reads each weight once a pass
 _SECONDS = 0.2
 _MOST_TURNS = 10
+_LACKING = "this CPU has no instructions for bfloat16"
 _CLEARLY = 2.0  # so many times slower, bfloat16 is computed by something else than this CPU's own instructions
 
 
@@ -45,6 +46,8 @@ def choose_dtype(
     if asked != "auto":
         if asked not in DTYPES:
             raise UserError(f"Unknown dtype {asked!r}; choose auto, {', '.join(DTYPES)}.")
+        if asked == "bfloat16" and device.type == "cpu" and lacks_bfloat16():
+            return DtypeChoice(asked, f"asked for, though {_LACKING}")
         return DtypeChoice(asked, "asked for")
     if device.type == "cuda":
         if torch.cuda.is_bf16_supported(including_emulation=False):
@@ -53,7 +56,7 @@ def choose_dtype(
     if device.type != "cpu":
         return DtypeChoice("float32", f"nothing was measured for {device.type}")
     if lacks_bfloat16():
-        return DtypeChoice("float32", "this CPU has no instructions for bfloat16")
+        return DtypeChoice("float32", _LACKING)
     single, half = _seconds((torch.float32, torch.bfloat16), hidden_size, intermediate_size, clock)
     # Other programs disturb the measurement, and the format must not change from one start to the next for that.
     if half <= _CLEARLY * single:

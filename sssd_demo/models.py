@@ -58,12 +58,10 @@ def load(
     being done. Raises `UserError` for unknown names, files that are missing or damaged, models that cannot
     speculate (see `refuse_unsuitable`), no source within reach, or too little memory.
     """
-    import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
+    from transformers import AutoConfig
     from transformers.utils import logging as transformers_logging
 
     from sssd_demo.dtype_choice import choose_dtype
-    from sssd_demo.exit_draft.model import build
 
     progress = progress or _no_progress
     chosen_device = _device(device)
@@ -80,24 +78,7 @@ def load(
     shape = config.get_text_config()
     hidden = getattr(shape, "hidden_size", 1024)
     choice = choose_dtype(dtype, chosen_device, hidden, getattr(shape, "intermediate_size", None) or 4 * hidden)
-    weights_dtype = getattr(torch, choice.dtype)
-    try:
-        if exit_draft is not None:
-            model = build(exit_draft, found.path, whole.path, name, dtype=weights_dtype, device=chosen_device)
-        else:
-            model = AutoModelForCausalLM.from_pretrained(
-                found.path,
-                dtype=weights_dtype,
-                attn_implementation="sdpa",
-                local_files_only=True,
-                device_map=chosen_device,
-            )
-    except UserError:
-        raise
-    except (torch.OutOfMemoryError, MemoryError) as error:
-        raise UserError(f"There is not enough memory for {name} on {_device_name(chosen_device)}.") from error
-    except Exception as error:  # the readers of weights raise many kinds, some their own
-        raise UserError(f"The weights of {name} are missing, truncated or damaged: {_first_line(error)}.") from error
+    model = _with_weights(found, whole, exit_draft, name, choice.dtype, chosen_device)
     if model._is_stateful:
         raise _unsuitable(name, "is recurrent", "its state cannot be rolled back when a draft is refused")
     preset = find_preset(name)
@@ -114,6 +95,30 @@ def load(
         context_length=getattr(shape, "max_position_embeddings", None) or CONTEXT_IF_UNSAID,
         draft=preset.draft.hub_id if preset and preset.draft else None,
     )
+
+
+def _with_weights(
+    found: Found, whole: Found, exit_draft: ExitDraft | None, name: str, dtype: str, device: torch.device
+) -> PreTrainedModel:
+    """Raises `UserError` for weights that cannot be read, or do not fit into memory."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    from sssd_demo.exit_draft.model import build
+
+    weights_dtype = getattr(torch, dtype)
+    try:
+        if exit_draft is not None:
+            return build(exit_draft, found.path, whole.path, name, dtype=weights_dtype, device=device)
+        return AutoModelForCausalLM.from_pretrained(
+            found.path, dtype=weights_dtype, attn_implementation="sdpa", local_files_only=True, device_map=device
+        )
+    except UserError:
+        raise
+    except (torch.OutOfMemoryError, MemoryError) as error:
+        raise UserError(f"There is not enough memory for {name} on {_device_name(device)}.") from error
+    except Exception as error:  # the readers of weights raise many kinds, some their own
+        raise UserError(f"The weights of {name} are missing, truncated or damaged: {_first_line(error)}.") from error
 
 
 def load_draft(

@@ -242,41 +242,21 @@ class Service:
         `conversation` need not read again what the earlier ones had. With `keep_top`, the trace's rounds hold the
         target's most probable tokens at each position. With `session`, drafts also come from that visitor's own
         store, and the answer is added to it when it has ended; `settings.share` does both with the store of all
-        visitors, whose text is not in the rounds. Raises `UserError` for an empty or too long
-        prompt, an unknown method or one that needs a draft
-        model where there is none, or a datastore that is not there or made for another tokenizer. Waits until there is
-        a drafter, if the method has one.
+        visitors, whose text is not in the rounds. Waits until there is a drafter, if the method has one.
+
+        Raises `UserError` for an empty or too long prompt, an unknown method or one that needs a draft model where
+        there is none, or a datastore that is not there or made for another tokenizer.
         """
-        shown: tuple[dict[str, str], ...] = ()
-        if isinstance(messages, str):
-            prompt = self.text.encode(messages)
-        else:
-            if not messages or not messages[-1]["content"].strip():
-                raise UserError(EMPTY_PROMPT)
-            prompt = self.text.encode_chat(messages)
-            shown = tuple(dict(message) for message in messages)
-        if settings.method in WITH_DRAFT_MODEL and self.draft is None:
-            raise no_draft_model(self.model.name, settings.method)
-        if settings.s_q == "roofline" and self.profile.knee is None:
-            raise UserError("The roofline's length needs this machine's peaks; please measure them: sssd_demo probe.")
-        names = []
-        learners = []
-        if settings.datastore:
-            self.stores.open(settings.datastore)  # a store that cannot be used is refused here, not in mid-answer
-            names.append(settings.datastore)
-        if session is not None:
-            learners.append(self.session_store(session))
-            names.append(_SESSION + session)
-        if settings.share:
-            learners.append(self.stores.shared())
-            names.append(_SHARED)
+        prompt = self._prompt(messages)
+        self._check(settings)
+        names, learners = self._sources(settings, session)
         request = Request(
-            prompt=tuple(prompt),
+            prompt=prompt,
             method=settings.method,
             max_new_tokens=settings.max_new_tokens,
             sampling=settings.sampling(),
             s_q=settings.s_q,
-            stores=tuple(names),
+            stores=names,
             drafting=settings.drafting(),
             saguaro=settings.saguaro,
             end_tokens=self.text.end_tokens,
@@ -293,8 +273,8 @@ class Service:
             preset=self.model.name,
             method=settings.method,
             settings=asdict(settings),
-            messages=shown,
-            prompt=request.prompt,
+            messages=() if isinstance(messages, str) else tuple(dict(message) for message in messages),
+            prompt=prompt,
             token_bytes=token_bytes(self.text, set(prompt)),
         )
         return Answer(stream, trace, self.text, learners=learners, withhold=settings.share)
@@ -355,6 +335,35 @@ class Service:
         with self._session_door:
             for store in self._session_stores.values():
                 store.close()
+
+    def _prompt(self, messages: Messages | str) -> tuple[int, ...]:
+        if isinstance(messages, str):
+            return tuple(self.text.encode(messages))
+        if not messages or not messages[-1]["content"].strip():
+            raise UserError(EMPTY_PROMPT)
+        return tuple(self.text.encode_chat(messages))
+
+    def _check(self, settings: Settings) -> None:
+        """Raises `UserError` for what this model or machine cannot do."""
+        if settings.method in WITH_DRAFT_MODEL and self.draft is None:
+            raise no_draft_model(self.model.name, settings.method)
+        if settings.s_q == "roofline" and self.profile.knee is None:
+            raise UserError("The roofline's length needs this machine's peaks; please measure them: sssd_demo probe.")
+
+    def _sources(self, settings: Settings, session: str | None) -> tuple[tuple[str, ...], list[LiveStore]]:
+        """The names of the stores that are drafted from, and those of them that learn from the answer."""
+        names: list[str] = []
+        learners: list[LiveStore] = []
+        if settings.datastore:
+            self.stores.open(settings.datastore)  # a store that cannot be used is refused here, not in mid-answer
+            names.append(settings.datastore)
+        if session is not None:
+            learners.append(self.session_store(session))
+            names.append(_SESSION + session)
+        if settings.share:
+            learners.append(self.stores.shared())
+            names.append(_SHARED)
+        return tuple(names), learners
 
     def _draft_model(self, rows: int, context: int) -> DraftModel | None:
         if self.draft is None:

@@ -328,6 +328,8 @@ def test_a_cpu_without_bfloat16_gets_float32(monkeypatch):
     monkeypatch.setattr(dtype_choice, "lacks_bfloat16", lambda: True)
     choice = choose_dtype("auto", torch.device("cpu"), 64, 128)
     assert (choice.dtype, choice.reason) == ("float32", "this CPU has no instructions for bfloat16")
+    choice = choose_dtype("bfloat16", torch.device("cpu"), 64, 128)
+    assert (choice.dtype, choice.reason) == ("bfloat16", "asked for, though this CPU has no instructions for bfloat16")
 
 
 def test_a_gpu_gets_bfloat16_where_it_has_it(monkeypatch):

@@ -128,10 +128,18 @@ def settings_from(args: argparse.Namespace, **changes: Any) -> Settings:
 
 
 def saguaro_from(args: argparse.Namespace) -> SaguaroOptions:
-    """Those given in `args`. Raises `UserError` for a value out of range."""
+    """Those given in `args`. Raises `UserError` for a value out of range, and for one that would change nothing."""
     from sssd_demo.saguaro.options import SaguaroOptions
 
-    return SaguaroOptions(**_given(args, SaguaroOptions))
+    options = SaguaroOptions(**_given(args, SaguaroOptions))
+    if hasattr(args, "c") and options.bend != "c":
+        raise UserError("--c is the constant of one kind of Saguaro sampling; please add --bend c.")
+    if hasattr(args, "confidence") and options.fan_out != "confident":
+        raise UserError("--confidence is that of one fan-out policy; please add --fan-out confident.")
+    budgets = getattr(args, "budgets", [options.budget])
+    if options.fan_out == "sized" and budgets != ["auto"]:
+        raise UserError("--fan-out sized finds its budget itself; please leave --budget out.")
+    return options
 
 
 def _given(args: argparse.Namespace, kind: Any) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """How long forwards of the target and of the draft model take when each has the machine to itself.
 
-Measured on the engine's thread with all cores, between answers. `two_devices.py` lays rounds out by these times.
+Measured on the engine's thread with all cores, between answers: the draft model too on the target's device, so that the
+second device is one more of the same kind, wherever the drafter computes here. `two_devices.py` lays rounds out by
+these times.
 """
 
 from __future__ import annotations

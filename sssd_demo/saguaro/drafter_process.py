@@ -7,6 +7,7 @@ import multiprocessing
 import queue
 import threading
 import time
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Literal
@@ -14,11 +15,13 @@ from typing import Any, Literal
 from sssd_demo.errors import UserError
 from sssd_demo.saguaro.messages import Failed, Ready, Reply, Stop
 from sssd_demo.saguaro.worker import Load, process, receive, send, work
+from sssd_demo.trace import Span
 
 logger = logging.getLogger(__name__)
 
 START_SECONDS = 180.0  # a large draft model takes its time to load
 STOP_SECONDS = 2.0
+SILENT_SECONDS = 180.0  # without the reply that somebody waits for; reading a long text takes its time too
 
 Place = Literal["process", "thread"]
 
@@ -90,6 +93,7 @@ class Drafter:
         self._channel = channel
         self._process = process
         self._said: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._unclaimed: list[Span] = []  # of replies that nobody waited for
         threading.Thread(target=self._listen, name="drafter-ear", daemon=True).start()
 
     @classmethod
@@ -134,17 +138,26 @@ class Drafter:
     def reply(self, version: int, until: float | None = None) -> Reply | None:
         """The reply to the question of that version; None if the drafter is gone or time is up.
 
-        `until` is a moment of `time.monotonic`. Replies to earlier questions, which came too late, are dropped.
+        `until` is a moment of `time.monotonic`; without one, a drafter that stays silent is given up. Replies to
+        earlier questions came too late, or nobody waited for them since they only said goodbye: they are dropped, but
+        not what they tell of the drafter's work.
         """
+        limit = time.monotonic() + SILENT_SECONDS if until is None else until
         while self.ready:
             try:
-                said = self._said.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
+                said = self._said.get(timeout=max(0.0, limit - time.monotonic()))
             except queue.Empty:
+                if until is None:
+                    logger.warning("the drafter has been silent for %.0f seconds and is given up", SILENT_SECONDS)
+                    self.ready = False
                 return None
             if said is None or isinstance(said, Failed):
                 self.ready = False
-            elif said.version == version:
-                return said
+            else:
+                self._unclaimed += said.spans
+                if said.version == version:
+                    spans, self._unclaimed = tuple(self._unclaimed), []
+                    return replace(said, spans=spans)
         return None
 
     def stop(self) -> None:

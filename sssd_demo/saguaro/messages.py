@@ -70,7 +70,7 @@ class Drafted:
 
 @dataclass(frozen=True)
 class Reply:
-    """Answers `Ask` of the same version. `spans` is all that the drafter has done since its last reply."""
+    """Answers `Ask` of the same version. `spans` is all that the drafter has done since its last reply, in order."""
 
     version: int
     drafts: tuple[Drafted, ...]
@@ -81,8 +81,8 @@ class Reply:
 class Served:
     """The tree that the target verifies for one sequence, and what to prepare meanwhile: `k` tokens for each outcome.
 
-    No more than `room` tokens may still be written. `own`: the tree is the drafter's last one, unchanged. Nothing is
-    prepared without a `spread`.
+    No more than `room` tokens may still be written. `own`: the tree is the drafter's last one, or its beginning.
+    Nothing is prepared without a `spread`.
     """
 
     id: int

@@ -134,7 +134,8 @@ class PreDrafter:
             rows.append((served, sequence))
         if not rows:
             return
-        with self._span("glue", max(1 + len(served.tree) for served, _ in rows)):
+        width = max(self._draft.unread(sequence) + len(served.tree) for served, sequence in rows)
+        with self._span("glue", width):
             logits = self._draft.read([(sequence, served.tree) for served, sequence in rows])
         prepared = [(served, self._branches(served, sequence, logits[sequence.id])) for served, sequence in rows]
         self._grow([row for _, (_, row) in prepared], "branch")
@@ -177,7 +178,7 @@ class PreDrafter:
                 rows.append(_Row(sequence, EMPTY_TREE, [_Branch(sampling, wanted.k, wanted.bending, coin)]))
         if not rows:
             return {}
-        with self._span("redraft", 1):
+        with self._span("redraft", max(self._draft.unread(row.sequence) for row in rows)):
             logits = self._draft.read([(row.sequence, EMPTY_TREE) for row in rows])
             _lengthen([(row, row.branches, logits[row.sequence.id][:1]) for row in rows])
         self._grow(rows, "redraft")

@@ -5,13 +5,14 @@ takes what one of its width takes alone; looking up and sending take what they t
 step never begins before what it depends on has ended:
 
     n-grams    after the outcome of the last verification
-    lookup     after the outcome was told, and the last branch has ended
+    lookup     after the outcome was told, and all that the drafter did before has ended
     redraft    after the lookup that failed
     verify     after the draft has arrived, and the target's own n-grams are there
     glue       after the drafter was told of what is being verified
     branches   one after another, after the glue
 
-Both devices read the prompt before the clock begins. The result is computed, not measured, and has to be called so.
+Both devices read the prompt before the clock begins. Choosing tokens by a forward's logits is not charged, neither here
+nor in drafting in turn. The result is computed, not measured, and has to be called so.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ LEAST_SENDING_MS = 0.02  # a message between two processes on this kind of machi
 def asynchronous(
     trace: Trace, alone: AloneTimes, *, beside: Sequence[Trace] = (), sending_ms: float | None = None
 ) -> Timeline:
-    """A Saguaro answer on two devices. Every message between them takes `sending_ms`, by default as in the trace.
+    """A Saguaro answer on two devices. Every message between them takes `sending_ms`, by default as in the trace: one
+    time for telling the drafter, another for its drafts, which bring the laws they were drawn from.
 
     `beside` are the other answers of its batch, whose drafts made the forwards wider. Raises `ValueError` for a trace
     without a speculation cache.
@@ -38,27 +40,27 @@ def asynchronous(
     if any(round_.saguaro is None for round_ in trace.rounds[1:]):
         raise ValueError(f"the method {trace.method} prepares nothing ahead")
     sending = message_ms(trace) if sending_ms is None else sending_ms
+    bringing = reply_ms(trace) if sending_ms is None else sending_ms
     plan = _Plan()
     told = 0.0  # when the drafter has heard what is being verified, and prepares for its outcomes
     for step in _steps(trace, alone, beside):
         round_, work = step.round, step.work
         ready = max(told, plan.ends("drafter"))
-        for span in _of(work, "glue", "branch"):
-            ready = plan.add("drafter", span.what, ready, step.draft_ms(span.tokens), round_.index)
+        before, asked_for = step.drafters_work()
+        for span in before:
+            ready = plan.add("drafter", span.what, ready, step.work_ms(span), round_.index)
         outcome = own = plan.ends("target")
         for span in _of(work, "backup"):
             own = plan.add("target", "backup", own, span.end_ms - span.start_ms, round_.index)
         answered = asked = max(outcome + sending, ready)
-        for span in _of(work, "lookup"):
-            answered = plan.add("drafter", "lookup", answered, span.end_ms - span.start_ms, round_.index)
-        for width in step.redrafted():
-            answered = plan.add("drafter", "redraft", answered, step.draft_ms(width), round_.index)
+        for span in asked_for:
+            answered = plan.add("drafter", span.what, answered, step.work_ms(span), round_.index)
         if work.why == "late":  # by the clock, whatever the drafter does
             arrives = own + sum(span.end_ms - span.start_ms for span in _of(work, "wait"))
         elif work.why == "no drafter" or answered == asked:
             arrives = own
         else:
-            arrives = max(own, answered + sending)
+            arrives = max(own, answered + bringing)
         if arrives > own:
             plan.add("target", "wait", own, arrives - own, round_.index)
         plan.hand_over(round_.index, arrives, looked_up(work))
@@ -112,6 +114,20 @@ def message_ms(trace: Trace) -> float:
     return max(LEAST_SENDING_MS, median(taken)) if taken else LEAST_SENDING_MS
 
 
+def reply_ms(trace: Trace) -> float:
+    """What a reply with its drafts took: the median from the end of the drafter's work to the end of the target's wait.
+
+    Of rounds in which the target was waiting already.
+    """
+    taken = []
+    for round_ in trace.rounds[1:]:
+        waits = _of(round_.saguaro, "wait") if round_.saguaro else []
+        worked = _of(round_.saguaro, "lookup", "redraft") if round_.saguaro else []
+        if waits and worked and waits[-1].start_ms <= worked[-1].end_ms:
+            taken.append(waits[-1].end_ms - worked[-1].end_ms)
+    return max(LEAST_SENDING_MS, median(taken)) if taken else LEAST_SENDING_MS
+
+
 @dataclass
 class _Plan:
     """A timeline that grows; each side does one thing at a time."""
@@ -143,7 +159,7 @@ class _Step:
     """One round and what its forwards take alone."""
 
     round: Round
-    context: int  # tokens in the caches
+    context: int  # tokens in the fullest cache of the batch
     q: int
     alone: AloneTimes
 
@@ -159,20 +175,37 @@ class _Step:
     def draft_ms(self, width: int) -> float:
         return self.alone.draft_ms(self.round.batch_size, max(1, width), self.context)
 
-    def redrafted(self) -> list[int]:
-        """The widths of the forwards that drafted after the outcome was known; the prompt's are not among them."""
-        widths = [span.tokens for span in _of(self.work, "redraft")]
-        return [1, *widths[1:]] if self.work.why == "first" and widths else widths
+    def drafters_work(self) -> tuple[list[Span], list[Span]]:
+        """What it did before it was asked for this round's draft, and from then on.
+
+        The first is what it prepared, and drafts that came too late for earlier rounds. The question was answered with
+        the last lookup.
+        """
+        spans = _of(self.work, "glue", "branch", "lookup", "redraft")
+        asked = max((at for at, span in enumerate(spans) if span.what == "lookup"), default=None)
+        if asked is None:
+            asked = sum(span.what != "redraft" for span in spans)
+        return spans[:asked], spans[asked:]
+
+    def work_ms(self, span: Span) -> float:
+        """What a stretch of the drafter's work takes alone."""
+        if span.what == "lookup":
+            return span.end_ms - span.start_ms
+        reads_prompt = self.work.why == "first" and span is next(iter(_of(self.work, "redraft")), None)
+        return self.draft_ms(1 if reads_prompt else span.tokens)
 
 
 def _steps(trace: Trace, alone: AloneTimes, beside: Sequence[Trace]) -> Iterator[_Step]:
     widest: dict[float, int] = {}
+    fullest: dict[float, int] = {}  # tokens in the cache
     for each in (trace, *beside):
+        cached = len(each.prompt) - 1
         for round_ in each.rounds:
             widest[round_.start_ms] = max(widest.get(round_.start_ms, 1), _tokens(round_))
-    for round_, before in trace.contexts():
-        if round_.index:
-            yield _Step(round_, len(trace.prompt) + len(before) - 1, widest[round_.start_ms], alone)
+            fullest[round_.start_ms] = max(fullest.get(round_.start_ms, 0), cached)
+            cached += len(round_.committed)
+    for round_ in trace.rounds[1:]:
+        yield _Step(round_, fullest[round_.start_ms], widest[round_.start_ms], alone)
 
 
 def _tokens(round_: Round) -> int:

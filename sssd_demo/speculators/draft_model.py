@@ -111,6 +111,13 @@ class DraftModel:
         """Whether the text and so many tokens more are within the draft model's own context."""
         return len(sequence.tokens) + beyond <= self.context_length
 
+    def unread(self, sequence: Sequence) -> int:
+        """How many tokens of the text the forward of the next `read` takes in, those not counted that go before it."""
+        new = len(sequence.tokens) - self._model.cache.lengths[self._ids.index(sequence.id)]
+        while new > LONG:
+            new -= min(PREFILL_CHUNK, new - 1)
+        return new
+
     def draft(self, sequences: Seq[Sequence], plans: Seq[Plan]) -> list[DraftTree]:
         """One tree for each sequence, by its plan; a plan without nodes costs that sequence nothing."""
         growing = [

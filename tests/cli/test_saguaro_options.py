@@ -37,6 +37,19 @@ def test_what_makes_no_sense_is_refused_before_a_model_is_loaded(monkeypatch, re
     assert says in refusal("generate", "x", "--method", "saguaro", *PAIR, option, value)
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (("--c", "0.5"), "please add --bend c"),
+        (("--confidence", "0.2", "--fan-out", "logits"), "please add --fan-out confident"),
+        (("--budget", "8", "--fan-out", "sized"), "leave --budget out"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused(monkeypatch, refusal, given, says):
+    monkeypatch.setattr(Service, "open", lambda *args, **settings: pytest.fail("a model was loaded"))
+    assert says in refusal("generate", "x", "--method", "saguaro", *PAIR, *given)
+
+
 def test_options_reach_the_service(service, run_json):
     chosen = ["--fan-out", "logits", "--budget", "7", "--bend", "c", "--c", "0.5", "--fallback", "partial", "--nearest"]
     run_json("generate", "hello", "--method", "saguaro", *PAIR, *chosen, "--late-ms", "20", "--roll-back-after", "0")

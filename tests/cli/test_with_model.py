@@ -36,6 +36,14 @@ def test_a_raw_prompt_is_continued_without_the_template(run_json):
     assert result["text"].startswith(" five")
 
 
+def test_bfloat16_works_on_every_processor(run_json):
+    """Slowly where its instructions are lacking; nobody waits minutes for the first token."""
+    ask = ["generate", "One, two, three, four,", "--preset", "smollm2-135m", "--dtype", "bfloat16", "--raw"]
+    result = run_json(*ask, "--max-new-tokens", 4, "--s-q", 4)
+    assert result["dtype"] == "bfloat16"
+    assert result["text"].startswith(" five")
+
+
 def test_the_library_itself_says_the_same(run_json, questions: Path):
     result = run_json(
         *["bench", "--questions", questions, "--limit", 2, "--max-new-tokens", 12, *EXACT],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -15,16 +16,19 @@ from sssd_demo.engine import Engine
 from sssd_demo.errors import UserError
 from sssd_demo.length import LengthPlanner
 from sssd_demo.request import Drafting, Request
+from sssd_demo.saguaro import drafter_process
 from sssd_demo.saguaro.cores import available_cores, cores_of, share_cores
-from sssd_demo.saguaro.drafter_process import DrafterProcess
-from sssd_demo.saguaro.messages import Ask
+from sssd_demo.saguaro.drafter_process import Drafter, DrafterProcess
+from sssd_demo.saguaro.messages import Ask, Ready, Reply
 from sssd_demo.saguaro.options import SaguaroOptions
+from sssd_demo.saguaro.worker import send
 from sssd_demo.speculators.autoregressive import Autoregressive
 from sssd_demo.speculators.protocol import Speculator
 from sssd_demo.speculators.saguaro import Saguaro
 from sssd_demo.sssd.datastore import Datastore, token_dtype
 from sssd_demo.target import Target
 from sssd_demo.threads import Threads
+from sssd_demo.trace import Span
 from tests.saguaro.drafters import CONTEXT, ToySource
 from tests.saguaro.loads import Endless, damaged, dying
 from tests.toys import VOCABULARY, toy_model
@@ -155,6 +159,46 @@ def test_a_late_draft_is_not_waited_for(made):
     rounds = list(engine.submit(request(late_ms=0.0, roll_back_after=0)))
     assert text(rounds) == text(engine.submit(request("autoregressive")))
     assert "late" in {round_.saguaro.why for round_ in rounds[1:]}
+
+
+class Scripted:
+    """An end of the pipe that says what it is told to."""
+
+    def __init__(self):
+        here, self.there = multiprocessing.Pipe()
+        self.drafter = Drafter(1, here, None)
+        send(self.there, Ready({}))
+        self.drafter.wait(10)
+
+    def says(self, version, *spans):
+        send(self.there, Reply(version, (), spans))
+
+
+def test_what_the_drafter_did_for_nobody_is_told_with_the_next_reply():
+    """It prepared, then a sequence left; or it drafted, but too late."""
+    prepared, late = Span("drafter", "glue", 1.0, 2.0, 4), Span("drafter", "redraft", 2.0, 3.0, 1)
+    looked = Span("drafter", "lookup", 4.0, 5.0)
+    scripted = Scripted()
+    scripted.says(1, prepared)
+    scripted.says(2, late)
+    scripted.says(3, looked)
+    assert scripted.drafter.reply(3) == Reply(3, (), (prepared, late, looked))
+    scripted.says(4, looked)
+    assert scripted.drafter.reply(4) == Reply(4, (), (looked,))
+    scripted.drafter.stop()
+
+
+def test_a_drafter_that_falls_silent_is_given_up(monkeypatch):
+    """As when its process was stopped but not ended: whoever has no limit of time would wait for ever."""
+    scripted = Scripted()
+    ready = [scripted.drafter.ready]
+    assert scripted.drafter.reply(1, until=0.0) is None
+    ready.append(scripted.drafter.ready)  # late by the visitor's own limit, and no more than that
+    monkeypatch.setattr(drafter_process, "SILENT_SECONDS", 0.01)
+    assert scripted.drafter.reply(1) is None
+    ready.append(scripted.drafter.ready)
+    assert ready == [True, True, False]
+    scripted.drafter.stop()
 
 
 def test_nothing_is_left_after_closing(made):

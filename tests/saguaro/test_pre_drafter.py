@@ -289,6 +289,32 @@ def test_one_whose_row_is_full_stands_beside_the_widest_forwards_of_others():
         assert_draft_is_of([*bench.texts[2], *path, bonus], draft, GREEDY)
 
 
+def test_forwards_are_told_with_all_the_tokens_they_read(monkeypatch):
+    """A draft accepted whole leaves two to be read; a foreign tree not prepared for, all it added."""
+    bench = Bench(11, GREEDY)
+    told = []
+    answer = bench.drafter.answer
+
+    def widths(ask, hurry):
+        reply = answer(ask, hurry)
+        told.append([(span.what, span.tokens) for span in reply.spans if span.what != "lookup"])
+        return reply
+
+    monkeypatch.setattr(bench.drafter, "answer", widths)
+    drafted = bench.ask([1], [bench.joins(8)])[1]
+    foreign = DraftTree(tokens=(1, 2, 3, 4), parents=(ROOT, 0, 1, 2))
+    for tree, own, spread in ((drafted.tree, True, None), (foreign, False, None), (foreign, False, SPREAD)):
+        bench.drafter.prepare(Serve(1, (Served(1, tree, own, 3, 100, spread),)), never)
+        committed = (*tree.tokens, 5)
+        bench.texts[1].extend(committed)
+        bench.happened[1] = Happened(1, tuple(range(len(tree))), committed)
+        bench.ask([1], redraft=spread is None)
+    assert told[0] == [("redraft", 8), ("redraft", 1), ("redraft", 1)]
+    assert told[1] == [("redraft", 2), ("redraft", 1), ("redraft", 1)]
+    assert told[2] == [("redraft", 6), ("redraft", 1), ("redraft", 1)]  # the root is read again
+    assert told[3][0] == ("glue", 1 + len(foreign))
+
+
 def test_nothing_is_prepared_once_the_engine_has_gone_on_and_nothing_stale_is_said():
     bench = Bench(10, GREEDY)
     drafted = bench.ask([1], [bench.joins(8)])

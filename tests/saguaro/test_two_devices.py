@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 from sssd_demo.roofline import Profile
 from sssd_demo.saguaro.alone_times import AloneTimes, measure
 from sssd_demo.saguaro.timeline import Timeline, measured
-from sssd_demo.saguaro.two_devices import asynchronous, message_ms, synchronous
-from sssd_demo.trace import SaguaroRound, Trace
+from sssd_demo.saguaro.two_devices import asynchronous, message_ms, reply_ms, synchronous
+from sssd_demo.trace import SaguaroRound, Span, Trace
 from tests.toy_saguaro import ALONE, FIRST, HIT, MESSAGE, MISS, STEP, VERIFY, Made, saguaro_trace, speculative_trace
 
 BACKUP = Made(0, hit=False, why="miss", fallback="backup", rank=7)
@@ -128,11 +129,49 @@ def test_messages_are_timed_on_hits_whose_draft_lay_ready():
     assert 0 < message_ms(saguaro_trace([FIRST, MISS])) < MESSAGE
 
 
+def test_a_reply_is_charged_for_what_it_brings():
+    """Laws that drafts were drawn from weigh more than a question."""
+    trace = saguaro_trace([FIRST, HIT])
+    heavy = with_spans(trace, 2, lambda span: replace(span, end_ms=span.end_ms + 1.0) if span.what == "wait" else span)
+    heavy = with_spans(heavy, 1, lambda span: replace(span, end_ms=span.end_ms + 1.0) if span.what == "wait" else span)
+    assert reply_ms(trace) == pytest.approx(MESSAGE)
+    assert reply_ms(heavy) == pytest.approx(MESSAGE + 1.0)
+    assert message_ms(heavy) == message_ms(trace)
+    assert asynchronous(heavy, ALONE).total_ms == pytest.approx(asynchronous(trace, ALONE).total_ms + 2.0)
+
+
+def test_what_the_drafter_did_too_late_for_one_round_still_keeps_it_busy():
+    """The late lookup and redraft come with the next reply, before what was prepared since."""
+    trace = saguaro_trace([FIRST, LATE, HIT])
+    late = (Span("drafter", "lookup", 90.0, 90.5), Span("drafter", "redraft", 90.5, 96.5, 2))
+    work = work_of(trace, 3)
+    rounds = [*trace.rounds[:3], replace(trace.rounds[3], saguaro=replace(work, spans=(*late, *work.spans)))]
+    laid = asynchronous(replace(trace, rounds=tuple(rounds)), ALONE)
+    ((redraft, redrafted),) = of(laid, 3, "redraft")
+    assert redrafted - redraft == pytest.approx(ALONE.draft_ms(1, 2, 64))
+    ((glue, _),) = of(laid, 3, "glue")
+    assert glue >= redrafted
+    assert of(laid, 3, "lookup")[-1][0] >= of(laid, 3, "branch")[-1][1]
+
+
 def test_the_widest_draft_of_a_batch_sets_what_verification_takes():
     steep = AloneTimes(Profile({(1, 1, 64): 0.010, (1, 11, 64): 0.020}), ALONE.draft)
     trace = saguaro_trace([FIRST])
     alone, beside = (asynchronous(trace, steep, beside=others) for others in ((), (wider(trace, 5),)))
     assert alone.total_ms + 3 == pytest.approx(beside.total_ms)  # six tokens instead of three
+
+
+def test_the_fullest_cache_of_a_batch_sets_what_verification_takes():
+    steep = AloneTimes(Profile({(1, 1, 64): 0.010, (1, 1, 512): 0.020}), ALONE.draft)
+    trace = saguaro_trace([FIRST])
+    alone, beside = (asynchronous(trace, steep, beside=others) for others in ((), (replace(trace, prompt=(1,) * 600),)))
+    assert beside.total_ms > alone.total_ms + 8
+
+
+def with_spans(trace: Trace, index: int, change: Callable[[Span], Span]) -> Trace:
+    work = work_of(trace, index)
+    changed = replace(trace.rounds[index], saguaro=replace(work, spans=tuple(map(change, work.spans))))
+    return replace(trace, rounds=(*trace.rounds[:index], changed, *trace.rounds[index + 1 :]))
 
 
 def wider(trace: Trace, withheld: int) -> Trace:
