@@ -26,6 +26,7 @@ from sssd_demo.ui.saguaro_tab import saguaro_tab
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.sessions import Sessions
 from sssd_demo.ui.settings_panel import choices
+from sssd_demo.ui.wiring import AT_ONCE, WAIT
 from sssd_demo.ui.words import WORDS
 
 logger = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
                 datastore_tab(demo, store, host, sessions, forget=chat.forget)
             with gr.Tab(WORDS["tab.roof"], id="roofline") as roof:
                 roofline_tab(demo, roof, host, sessions)
-        clock, waiting = gr.Timer(TICK), gr.Timer(TICK)
+        clock, waiting = gr.Timer(TICK), gr.Timer(WAIT)
 
         def look() -> dict[str, Any]:
             return head_value(host, sessions)
@@ -65,9 +66,8 @@ def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
             return [*choices(host.service), host.model, gr.Timer(active=False)]
 
         offered = [chat.settings.method, chat.settings.store, chat.model, waiting]
-        private: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-        gr.on([demo.load, clock.tick], look, None, [head], **private)
-        gr.on([demo.load, waiting.tick], offer, None, offered, **private)
+        gr.on([demo.load, clock.tick], look, None, [head], **AT_ONCE)
+        gr.on([demo.load, waiting.tick], offer, None, offered, **AT_ONCE)
 
         def change_model(name: str | None) -> tuple[str, str, Any]:
             if not name or name == host.model:
@@ -80,7 +80,7 @@ def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
                 return host.model, str(error), gr.skip()
             return name, WORDS["notice.model"].format(name=name), gr.Timer(active=True)
 
-        chat.model.input(change_model, [chat.model], [chat.model, chat.notice, waiting], **private)
+        chat.model.input(change_model, [chat.model], [chat.model, chat.notice, waiting], **AT_ONCE)
 
         def leave(request: gr.Request) -> None:
             sessions.leave(page_of(request))
