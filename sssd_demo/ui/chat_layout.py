@@ -9,6 +9,7 @@ import gradio as gr
 from sssd_demo.trace import Trace
 from sssd_demo.ui.answer_payload import AnswerPayload
 from sssd_demo.ui.components import answer_view, figures_strip, notice
+from sssd_demo.ui.controls import stop_button
 from sssd_demo.ui.figures import figures
 from sssd_demo.ui.settings_panel import (
     SettingsPanel,
@@ -143,7 +144,7 @@ def _ask() -> tuple[gr.Textbox, gr.Button, gr.Button]:
             elem_id="message",
         )
         send = gr.Button(WORDS["chat.send"], variant="primary", size="sm", min_width=70, elem_id="send")
-        stop = gr.Button(WORDS["chat.stop"], variant="stop", size="sm", min_width=70, interactive=False, elem_id="stop")
+        stop = stop_button("chat.stop", "stop")
     return message, send, stop
 
 

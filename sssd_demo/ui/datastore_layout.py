@@ -11,6 +11,7 @@ from sssd_demo import store_names
 from sssd_demo.sssd.growth import WINDOW
 from sssd_demo.sssd.merging import Limits
 from sssd_demo.ui.components import notice, store_growth, store_lookup, store_map
+from sssd_demo.ui.controls import stop_button
 from sssd_demo.ui.datastore_experiments import Experiment
 from sssd_demo.ui.datastore_fill import MOST_MEGABYTES
 from sssd_demo.ui.datastore_lookup import LOOKED_UP, nothing
@@ -138,10 +139,7 @@ def _fill() -> tuple[Any, ...]:
                 WORDS["store.fill.files"], file_count="multiple", size="sm", min_width=90, elem_id="fill-files"
             )
             stdlib = gr.Button(WORDS["store.fill.stdlib"], size="sm", min_width=170, elem_id="fill-stdlib")
-            cancel = gr.Button(
-                WORDS["store.fill.cancel"], variant="stop", size="sm", min_width=80, interactive=False,
-                elem_id="fill-cancel",
-            )  # fmt: skip
+            cancel = stop_button("store.fill.cancel", "fill-cancel", min_width=80)
             clear = gr.Button(WORDS["store.fill.clear"], size="sm", min_width=110, elem_id="fill-clear")
         gr.Markdown(WORDS["store.fill.files_hint"].format(mb=MOST_MEGABYTES), elem_classes="store-fine")
         said = notice(elem_id="fill-notice")

@@ -9,6 +9,7 @@ import gradio as gr
 
 from sssd_demo.device_presets import BYTES_PER_WEIGHT, DEVICES, MODELS
 from sssd_demo.ui.components import notice, roofline_view
+from sssd_demo.ui.controls import stop_button
 from sssd_demo.ui.roofline_board import DRAFTING, LONGEST, SAMPLED
 from sssd_demo.ui.roofline_job import SAMPLE
 from sssd_demo.ui.roofline_plan import AS_HERE, HERE, THIS_MODEL, Wanted
@@ -63,10 +64,7 @@ def _machine() -> tuple[Any, ...]:
         gr.Markdown(f"### {WORDS['roof.machine.title']}")
         with gr.Row(elem_classes="roof-buttons"):
             measure = gr.Button(WORDS["roof.machine.measure"], size="sm", min_width=160, elem_id="roof-measure")
-            stop = gr.Button(
-                WORDS["roof.stop"], variant="stop", size="sm", min_width=80, interactive=False,
-                elem_id="roof-stop-measure",
-            )  # fmt: skip
+            stop = stop_button("roof.stop", "roof-stop-measure", min_width=80)
         said = notice(elem_id="roof-machine-notice")
         view = roofline_view({"facts": [], "notes": []}, elem_id="roof-facts")
     return measure, stop, said, view
@@ -120,9 +118,7 @@ def _run() -> tuple[Any, ...]:
                 elem_id="roof-run-one",
             )  # fmt: skip
             sweep = gr.Button(WORDS["roof.run.sweep"], size="sm", min_width=150, elem_id="roof-run-sweep")
-            stop = gr.Button(
-                WORDS["roof.stop"], variant="stop", size="sm", min_width=80, interactive=False, elem_id="roof-stop-run"
-            )
+            stop = stop_button("roof.stop", "roof-stop-run", min_width=80)
         said = notice(elem_id="roof-run-notice")
         view = roofline_view({"charts": [], "notes": []}, elem_id="roof-measured")
     return methods, run, sweep, stop, said, view

@@ -17,6 +17,7 @@ from sssd_demo.ui import saguaro_file
 from sssd_demo.ui.components import STATIC
 from sssd_demo.ui.datastore_access import page_of
 from sssd_demo.ui.datastore_fill import forget_files
+from sssd_demo.ui.measuring import queued
 from sssd_demo.ui.saguaro_figures import figures, sweep_figures, theory
 from sssd_demo.ui.saguaro_found import Found
 from sssd_demo.ui.saguaro_pages import SaguaroPage, SaguaroPages
@@ -173,11 +174,7 @@ class SaguaroEvents:
 
     def _now(self, run: SaguaroRun) -> str:
         state = run.state()
-        if state.phase != "queued":
-            return state.now
-        others = self._pages.ahead(run)
-        words = {0: "next", 1: "queued_one"}.get(others, "queued")
-        return WORDS[f"sag.now.{words}"].format(n=others)
+        return queued(self._pages.ahead(run)) if state.phase == "queued" else state.now
 
     def _idle(self) -> str:
         service = self._host.service

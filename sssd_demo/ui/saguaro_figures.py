@@ -98,7 +98,6 @@ def _sweep_said(found: list[SweepPoint]) -> str:
     if len(found) < 2:
         return ""
     first, last = found[0], found[-1]
-    best = max(found, key=lambda point: point.tokens_per_forward * (1 + point.hit_rate))
     return WORDS["sag.sweep.said"].format(
         c=first.c,
         low=last.c,
@@ -106,7 +105,6 @@ def _sweep_said(found: list[SweepPoint]) -> str:
         low_hits=last.hit_rate,
         accepted=first.acceptance,
         low_accepted=last.acceptance,
-        best=best.c,
     )
 
 

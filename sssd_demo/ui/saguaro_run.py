@@ -23,6 +23,7 @@ from sssd_demo.saguaro.summary import summarise_cache
 from sssd_demo.service import Service, Settings
 from sssd_demo.speculators.registry import WITH_DRAFTER
 from sssd_demo.trace import Trace
+from sssd_demo.ui.measuring import queued
 from sssd_demo.ui.saguaro_found import Found, SweepPoint
 from sssd_demo.ui.words import WORDS
 
@@ -117,7 +118,7 @@ class SaguaroRun:
         model, baseline = service.model, service.baseline()
         self._state = RunState(
             "queued",
-            WORDS["sag.now.next"],
+            queued(ahead=0),
             0.0,
             Found(
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -270,7 +271,7 @@ class SaguaroRun:
 
     def _wait_for_quiet(self) -> None:
         while self._service.engine.busy and self._patience > 0:
-            self._tell(phase="running", now=WORDS["sag.now.waiting"])
+            self._tell(phase="running", now=WORDS["measure.quiet"])
             if self._stopping.wait(LOOK_EVERY):
                 raise _Stopped
             self._patience -= LOOK_EVERY

@@ -85,8 +85,16 @@ WORDS = {
     "set.top_p": "top-p",
     "set.top_p_hint": "1 = off",
     "set.max_tokens": "longest answer (tokens)",
+    "set.answer_tokens": "longest answer",
+    "set.answer_tokens_hint": "tokens",
     "set.seed": "seed",
     "set.seed_hint": "same seed, same answer",
+    # measuring
+    "measure.asked": "Asked: “{question}”",
+    "measure.next": "About to begin …",
+    "measure.queued_one": "Waiting: another visitor's measurement runs, and two at once would not be fair.",
+    "measure.queued": "Waiting: {n} measurements of other visitors come first; two at once would not be fair.",
+    "measure.quiet": "Waiting until others have been answered: times are fair on an idle machine only.",
     # example prompts
     "example.sentence.title": "The sceptic's test: one sentence, six times",
     "example.sentence.text": "Write a numbered list from 1 to 6. Every item is the sentence: The cat sat on the mat.",
