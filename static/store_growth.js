@@ -1,6 +1,6 @@
 // A store that fills while the model answers: what is happening, figures, curve, map and events, one sentence.
 (() => {
-  const { h, storeChart, mapPicture } = window.sssdDemo;
+  const { h, factsOf, storeChart, mapPicture } = window.sssdDemo;
 
   window.sssdDemo.storeGrowth = (element, props, watch) => {
     const { words } = window.sssdDemo;
@@ -25,7 +25,7 @@
       if (element.dataset.phase !== value.phase) told.textContent = `${value.now} ${value.verdict}`;
       element.dataset.phase = value.phase;
       now.textContent = value.now;
-      counts.replaceChildren(...value.counts.map(([number, label]) => h("div", {}, h("dd", {}, number), h("dt", {}, label))));
+      counts.replaceChildren(...factsOf(value.counts));
       verdict.textContent = value.verdict;
       chart.draw(value.curve, value.verdict);
       picture.draw(value.map);

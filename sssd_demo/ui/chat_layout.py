@@ -79,7 +79,7 @@ def build(recorded: Trace | None, models: list[str]) -> ChatLayout:
             with gr.Column(elem_id="controls"):
                 method, s_q, store, k, rule, draft_hint, own_store = _settings_row()
                 new, undo, export, upload = _buttons()
-                with gr.Accordion(WORDS["chat.settings"], open=False, elem_id="more-settings"):
+                with gr.Accordion(WORDS["chat.settings"], open=False, elem_id="more-settings", elem_classes="fold"):
                     temperature, top_k, top_p, max_tokens, seed, draft_temperature = more()
                     model = _model_choice(models)
             text, remember, share, forget = _own_text()
@@ -189,7 +189,7 @@ def _model_choice(models: list[str]) -> gr.Dropdown:
 
 
 def _own_text() -> tuple[gr.Accordion, gr.Checkbox, gr.Checkbox, gr.Button]:
-    with gr.Accordion(text_title(remember=True, share=False), open=False, elem_id="text") as text:
+    with gr.Accordion(text_title(remember=True, share=False), open=False, elem_id="text", elem_classes="fold") as text:
         remember, share = text_controls()
         forget = gr.Button(WORDS["store.fill.clear"], size="sm", elem_id="forget")
         gr.Markdown(WORDS["text.rest"], elem_id="privacy")

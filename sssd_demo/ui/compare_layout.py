@@ -101,7 +101,7 @@ def build() -> CompareLayout:
             question = _question()
             with gr.Row(elem_id="compare-settings"):
                 first = _first_row()
-            with gr.Accordion(WORDS["compare.more"], open=False, elem_id="compare-more"):
+            with gr.Accordion(WORDS["compare.more"], open=False, elem_id="compare-more", elem_classes="fold"):
                 more = [*_more(), *_question_file()]
             with gr.Row(elem_id="compare-buttons"):
                 buttons = _buttons()

@@ -52,8 +52,8 @@ class DatastoreLayout:
 
 def build(idle: dict[str, Any], results: list[Experiment]) -> DatastoreLayout:
     """Lay the tab out inside the current block; `idle` is the growth view before anything has run."""
-    with gr.Column(elem_id="store-tab"):
-        gr.Markdown(WORDS["store.lead"], elem_id="store-lead")
+    with gr.Column(elem_id="store-tab", elem_classes="tab-page"):
+        gr.Markdown(WORDS["store.lead"], elem_id="store-lead", elem_classes="tab-lead")
         growth = _growth(idle)
         lookup = _lookup()
         fill = _fill()

@@ -49,8 +49,8 @@ class RooflineLayout:
 
 def build() -> RooflineLayout:
     """Lay the tab out inside the current block."""
-    with gr.Column(elem_id="roof-tab"):
-        gr.Markdown(WORDS["roof.lead"], elem_id="roof-lead")
+    with gr.Column(elem_id="roof-tab", elem_classes="tab-page"):
+        gr.Markdown(WORDS["roof.lead"], elem_id="roof-lead", elem_classes="tab-lead")
         machine = _machine()
         plan = _plan()
         run = _run()
@@ -60,7 +60,7 @@ def build() -> RooflineLayout:
 
 
 def _machine() -> tuple[Any, ...]:
-    with gr.Column(elem_id="roof-machine", elem_classes="store-section roof-section"):
+    with gr.Column(elem_id="roof-machine", elem_classes="store-section"):
         gr.Markdown(f"### {WORDS['roof.machine.title']}")
         with gr.Row(elem_classes="roof-buttons"):
             measure = gr.Button(WORDS["roof.machine.measure"], size="sm", min_width=160, elem_id="roof-measure")
@@ -72,7 +72,7 @@ def _machine() -> tuple[Any, ...]:
 
 def _plan() -> tuple[Any, ...]:
     wanted = Wanted()
-    with gr.Column(elem_id="roof-plan", elem_classes="store-section roof-section"):
+    with gr.Column(elem_id="roof-plan", elem_classes="store-section"):
         gr.Markdown(f"### {WORDS['roof.plan.title']}\n{WORDS['roof.plan.hint']}")
         with gr.Row(elem_classes="roof-controls"):
             batch = gr.Slider(
@@ -100,12 +100,12 @@ def _plan() -> tuple[Any, ...]:
                 [(WORDS["roof.plan.as_here"], AS_HERE), *((name, name) for name in BYTES_PER_WEIGHT)],
                 value=AS_HERE, label=WORDS["roof.plan.bits"], scale=1, min_width=140, elem_id="roof-bits",
             )  # fmt: skip
-        view = roofline_view({"charts": [], "notes": []}, elem_id="roof-chosen")
+        view = roofline_view({"charts": [], "notes": []}, elem_classes="ends-in-words", elem_id="roof-chosen")
     return batch, live, context, hardware, model, bits, view
 
 
 def _run() -> tuple[Any, ...]:
-    with gr.Column(elem_id="roof-run", elem_classes="store-section roof-section"):
+    with gr.Column(elem_id="roof-run", elem_classes="store-section"):
         hint = WORDS["roof.run.hint"].format(longest=LONGEST, sample=SAMPLE, s_q=SAMPLED)
         gr.Markdown(f"### {WORDS['roof.run.title']}\n{hint}")
         with gr.Row(elem_classes="roof-controls"):
@@ -125,6 +125,6 @@ def _run() -> tuple[Any, ...]:
 
 
 def _devices() -> gr.HTML:
-    with gr.Column(elem_id="roof-there", elem_classes="store-section roof-section"):
+    with gr.Column(elem_id="roof-there", elem_classes="store-section"):
         gr.Markdown(f"### {WORDS['roof.there.title']}\n{WORDS['roof.there.hint']}")
-        return roofline_view({"charts": [], "notes": []}, elem_id="roof-devices")
+        return roofline_view({"charts": [], "notes": []}, elem_classes="ends-in-words", elem_id="roof-devices")

@@ -62,22 +62,22 @@ class SaguaroLayout:
 
 def build() -> SaguaroLayout:
     """Lay the tab out inside the current block."""
-    with gr.Column(elem_id="saguaro-tab"):
-        gr.Markdown(WORDS["sag.lead"], elem_id="saguaro-lead")
+    with gr.Column(elem_id="saguaro-tab", elem_classes="tab-page"):
+        gr.Markdown(WORDS["sag.lead"], elem_id="saguaro-lead", elem_classes="tab-lead")
         with gr.Column(elem_id="saguaro-ask", elem_classes="store-section"):
             question, examples = _question()
-            with gr.Row(elem_classes="saguaro-controls"):
+            with gr.Row():
                 first = _first_row()
-            with gr.Accordion(WORDS["sag.more"], open=False, elem_id="saguaro-more"):
+            with gr.Accordion(WORDS["sag.more"], open=False, elem_id="saguaro-more", elem_classes="fold"):
                 more = _more()
             with gr.Row(elem_id="saguaro-buttons"):
                 buttons = _buttons()
             said = notice(elem_id="saguaro-notice")
         view = saguaro_view(picture(None, phase="idle", now=WORDS["sag.now.idle"]), elem_id="saguaro-view")
         figures = saguaro_figures(None, elem_id="saguaro-figures")
-        with gr.Accordion(WORDS["sag.theory.title"], open=False, elem_id="saguaro-theory-fold"):
-            theory = roofline_view({"charts": [], "notes": []}, elem_id="saguaro-theory")
-        with gr.Accordion(WORDS["sag.sweep.heading"], open=False, elem_id="saguaro-sweep-fold"):
+        with gr.Accordion(WORDS["sag.theory.title"], open=False, elem_classes="fold", elem_id="saguaro-theory-fold"):
+            theory = roofline_view({"charts": [], "notes": []}, elem_classes="ends-in-words", elem_id="saguaro-theory")
+        with gr.Accordion(WORDS["sag.sweep.heading"], open=False, elem_classes="fold", elem_id="saguaro-sweep-fold"):
             gr.Markdown(WORDS["sag.sweep.hint"], elem_classes="store-fine")
             sweep = gr.Button(WORDS["sag.sweep"], size="sm", min_width=100, elem_id="saguaro-sweep")
             swept = roofline_view({"charts": [], "notes": []}, elem_id="saguaro-swept")
@@ -114,12 +114,12 @@ def _first_row() -> tuple[Any, ...]:
 
 def _more() -> tuple[Any, ...]:
     default = SaguaroOptions()
-    with gr.Row(elem_classes="saguaro-controls"):
+    with gr.Row():
         temperature = controls.temperature(min_width=150, elem_id="saguaro-temperature")
         seed = controls.seed()
         bend = _choice([(WORDS[f"sag.bend.{name}"], name) for name in BENDS_OFFERED], default.bend, "bend")
         c = gr.Slider(0, 1, default.c, step=0.05, min_width=130, elem_id="saguaro-c", **labels("sag.c"))
-    with gr.Row(elem_classes="saguaro-controls"):
+    with gr.Row():
         policies: Choices = [(WORDS[f"sag.fallback.policy.{name}"], name) for name in FALLBACK_POLICIES]
         fallback = _choice(policies, default.fallback, "fallback")
         nearest = gr.Checkbox(default.nearest, min_width=150, **labels("sag.nearest"))
