@@ -10,7 +10,7 @@
     const told = h("div", { class: "visually-hidden", role: "status" });
     const now = h("p", { class: "rv-now" });
     const bar = h("progress", { class: "rv-progress", max: 1 });
-    const facts = h("dl", { class: "sg-counts" });
+    const facts = h("dl", { class: "facts" });
     const said = h("p", { class: "rv-said" });
     const choices = h("div", { class: "rv-table" });
     const grid = h("div", { class: "rv-charts" });

@@ -11,7 +11,7 @@
     const now = h("span", { class: "sv-now" });
     const bar = h("progress", { class: "rv-progress", max: 1 });
     const asked = h("p", { class: "sv-asked" });
-    const facts = h("dl", { class: "sg-counts sv-facts" });
+    const facts = h("dl", { class: "facts sv-facts" });
     const verdict = h("p", { class: "sv-verdict" });
     const note = h("p", { class: "sv-note" });
     const group = `clock-${Math.random()}`; // there may be several such views in a page

@@ -6,7 +6,7 @@
     const { words } = window.sssdDemo;
     element.classList.add("store-growth");
     const now = h("p", { class: "sg-now" });
-    const counts = h("dl", { class: "sg-counts" });
+    const counts = h("dl", { class: "facts" });
     const chart = storeChart(words);
     const picture = mapPicture(words);
     const verdict = h("p", { class: "sg-verdict" });

@@ -2,7 +2,7 @@
 (() => {
   const { h, moreCue } = window.sssdDemo;
 
-  // [[number, what it is]] as the parts of a <dl class="sg-counts">.
+  // [[number, what it is]] as the parts of a <dl class="facts">.
   const factsOf = (values) => (values ?? []).map(([number, label]) => h("div", {}, h("dd", {}, number), h("dt", {}, label)));
 
   // A cell that begins with an address becomes a link and what is said of it.

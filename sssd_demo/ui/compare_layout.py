@@ -173,7 +173,7 @@ def _question_file() -> tuple[Any, ...]:
             WORDS["compare.file_drop"], size="sm", min_width=150, interactive=False, elem_id="compare-file-drop"
         )
     told = gr.Markdown(WORDS["compare.file_none"], elem_id="compare-file-told")
-    gr.Markdown(WORDS["compare.file_hint"].format(most=MOST_QUESTIONS), elem_classes="store-fine")
+    gr.Markdown(WORDS["compare.file_hint"].format(most=MOST_QUESTIONS))
     return file, told, drop
 
 

@@ -15,6 +15,7 @@ import gradio as gr
 from sssd_demo.ui.words import browser_words
 
 STATIC = Path(__file__).parents[2] / "static"
+STYLES = ("app.css", "datastore.css", "compare.css", "roofline.css", "saguaro.css")
 SCRIPTS = (
     "dom.js",
     "tables.js",

@@ -68,7 +68,7 @@ def store_choices(names: list[str], *, shared: bool) -> list[tuple[str, str]]:
 
 
 def _growth(idle: dict[str, Any]) -> tuple[Any, ...]:
-    with gr.Column(elem_id="store-grow", elem_classes="store-section"):
+    with gr.Column(elem_id="store-grow", elem_classes="tab-section"):
         gr.Markdown(f"### {WORDS['store.grow.title']}\n{WORDS['store.grow.hint']}")
         with gr.Row(elem_id="grow-controls"):
             play = gr.Button(WORDS["store.grow.play"], variant="primary", size="sm", min_width=90, elem_id="grow-play")
@@ -87,12 +87,12 @@ def _growth(idle: dict[str, Any]) -> tuple[Any, ...]:
             )
         said = notice(elem_id="grow-notice")
         growth = store_growth(idle, elem_id="grow")
-        gr.Markdown(WORDS["store.fine"].format(s_q=S_Q, window=WINDOW), elem_classes="store-fine")
+        gr.Markdown(WORDS["store.fine"].format(s_q=S_Q, window=WINDOW), elem_classes="fine-print")
     return play, pause, again, room, said, growth
 
 
 def _lookup() -> tuple[Any, ...]:
-    with gr.Column(elem_id="store-look", elem_classes="store-section"):
+    with gr.Column(elem_id="store-look", elem_classes="tab-section"):
         gr.Markdown(f"### {WORDS['store.look.title']}\n{WORDS['store.look.hint'].format(most=LOOKED_UP)}")
         with gr.Row(elem_id="look-controls"):
             query = gr.Textbox(
@@ -122,7 +122,7 @@ def _lookup() -> tuple[Any, ...]:
 
 
 def _fill() -> tuple[Any, ...]:
-    with gr.Column(elem_id="store-fill", elem_classes="store-section"):
+    with gr.Column(elem_id="store-fill", elem_classes="tab-section"):
         gr.Markdown(f"### {WORDS['store.fill.title']}\n{WORDS['store.fill.where']}")
         text = gr.Textbox(
             label=WORDS["store.fill.text"],
@@ -141,7 +141,7 @@ def _fill() -> tuple[Any, ...]:
             stdlib = gr.Button(WORDS["store.fill.stdlib"], size="sm", min_width=170, elem_id="fill-stdlib")
             cancel = stop_button("store.fill.cancel", "fill-cancel", min_width=80)
             clear = gr.Button(WORDS["store.fill.clear"], size="sm", min_width=110, elem_id="fill-clear")
-        gr.Markdown(WORDS["store.fill.files_hint"].format(mb=MOST_MEGABYTES), elem_classes="store-fine")
+        gr.Markdown(WORDS["store.fill.files_hint"].format(mb=MOST_MEGABYTES), elem_classes="fine-print")
         said = notice(elem_id="fill-notice")
         mine = store_map(map_value(None), elem_id="mine")
     return text, add, files, stdlib, cancel, clear, said, mine
@@ -150,7 +150,7 @@ def _fill() -> tuple[Any, ...]:
 def _experiments(results: list[Experiment]) -> None:
     if not results:
         return
-    with gr.Column(elem_id="store-lab", elem_classes="store-section"):
+    with gr.Column(elem_id="store-lab", elem_classes="tab-section"):
         gr.Markdown(f"### {WORDS['store.lab.title']}")
         with gr.Row(elem_id="lab-grid"):
             for result in results:
@@ -158,4 +158,4 @@ def _experiments(results: list[Experiment]) -> None:
                     gr.Markdown(f"**{result.title}**")
                     gr.Plot(result.figure, show_label=False, container=False)
                     gr.Markdown(result.verdict)
-                    gr.Markdown(result.made, elem_classes="store-fine")
+                    gr.Markdown(result.made, elem_classes="fine-print")

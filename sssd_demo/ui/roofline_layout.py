@@ -60,7 +60,7 @@ def build() -> RooflineLayout:
 
 
 def _machine() -> tuple[Any, ...]:
-    with gr.Column(elem_id="roof-machine", elem_classes="store-section"):
+    with gr.Column(elem_id="roof-machine", elem_classes="tab-section"):
         gr.Markdown(f"### {WORDS['roof.machine.title']}")
         with gr.Row(elem_classes="roof-buttons"):
             measure = gr.Button(WORDS["roof.machine.measure"], size="sm", min_width=160, elem_id="roof-measure")
@@ -72,7 +72,7 @@ def _machine() -> tuple[Any, ...]:
 
 def _plan() -> tuple[Any, ...]:
     wanted = Wanted()
-    with gr.Column(elem_id="roof-plan", elem_classes="store-section"):
+    with gr.Column(elem_id="roof-plan", elem_classes="tab-section"):
         gr.Markdown(f"### {WORDS['roof.plan.title']}\n{WORDS['roof.plan.hint']}")
         with gr.Row(elem_classes="roof-controls"):
             batch = gr.Slider(
@@ -105,7 +105,7 @@ def _plan() -> tuple[Any, ...]:
 
 
 def _run() -> tuple[Any, ...]:
-    with gr.Column(elem_id="roof-run", elem_classes="store-section"):
+    with gr.Column(elem_id="roof-run", elem_classes="tab-section"):
         hint = WORDS["roof.run.hint"].format(longest=LONGEST, sample=SAMPLE, s_q=SAMPLED)
         gr.Markdown(f"### {WORDS['roof.run.title']}\n{hint}")
         with gr.Row(elem_classes="roof-controls"):
@@ -125,6 +125,6 @@ def _run() -> tuple[Any, ...]:
 
 
 def _devices() -> gr.HTML:
-    with gr.Column(elem_id="roof-there", elem_classes="store-section"):
+    with gr.Column(elem_id="roof-there", elem_classes="tab-section"):
         gr.Markdown(f"### {WORDS['roof.there.title']}\n{WORDS['roof.there.hint']}")
         return roofline_view({"charts": [], "notes": []}, elem_classes="ends-in-words", elem_id="roof-devices")

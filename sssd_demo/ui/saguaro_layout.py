@@ -64,7 +64,7 @@ def build() -> SaguaroLayout:
     """Lay the tab out inside the current block."""
     with gr.Column(elem_id="saguaro-tab", elem_classes="tab-page"):
         gr.Markdown(WORDS["sag.lead"], elem_id="saguaro-lead", elem_classes="tab-lead")
-        with gr.Column(elem_id="saguaro-ask", elem_classes="store-section"):
+        with gr.Column(elem_id="saguaro-ask", elem_classes="tab-section"):
             question, examples = _question()
             with gr.Row():
                 first = _first_row()
@@ -78,7 +78,7 @@ def build() -> SaguaroLayout:
         with gr.Accordion(WORDS["sag.theory.title"], open=False, elem_classes="fold", elem_id="saguaro-theory-fold"):
             theory = roofline_view({"charts": [], "notes": []}, elem_classes="ends-in-words", elem_id="saguaro-theory")
         with gr.Accordion(WORDS["sag.sweep.heading"], open=False, elem_classes="fold", elem_id="saguaro-sweep-fold"):
-            gr.Markdown(WORDS["sag.sweep.hint"], elem_classes="store-fine")
+            gr.Markdown(WORDS["sag.sweep.hint"], elem_classes="fine-print")
             sweep = gr.Button(WORDS["sag.sweep"], size="sm", min_width=100, elem_id="saguaro-sweep")
             swept = roofline_view({"charts": [], "notes": []}, elem_id="saguaro-swept")
         saved = gr.Textbox(visible=False)

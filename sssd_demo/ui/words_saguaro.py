@@ -5,16 +5,17 @@ from __future__ import annotations
 SAGUARO_WORDS = {
     "tab.saguaro": "Saguaro",
     "sag.lead": (
-        "**Guessing while it is still being checked.** A small model, the *drafter*, guesses the next tokens; the large"
-        " one, the *target*, checks them. Drafting in turn, each waits for the other. Saguaro lets the drafter use the"
-        " time of the check: it prepares the next draft for every outcome that the check is likely to have. If the"
-        " outcome is among them (a **hit** ●), the next draft lies ready at once; if not (a **miss** ○), one is made as"
-        " usual. The text stays the target's own in any case."
+        "**Guessing while it is still being checked.** A small model, the *drafter*, guesses the next tokens, a"
+        " *draft*; the large one, the *target*, checks them all at once: that is a *round*. Drafting in turn, each"
+        " waits for the other. Saguaro lets the drafter use the time of the check: it prepares the next draft for"
+        " every outcome that the check is likely to have. If the outcome is among them (a **hit** ●), the next draft"
+        " lies ready at once; if not (a **miss** ○), one is made as usual. The text stays the target's own in any"
+        " case."
     ),
     "sag.question": "Question",
     "sag.question_hint": "What both are asked",
     "sag.method": "method",
-    "sag.method_hint": "with SSSD: n-grams join the drafts and stand in for misses",
+    "sag.method_hint": "with SSSD: text looked up (n-grams) joins the drafts and stands in for misses",
     "sag.k": "guesses in a row (K)",
     "sag.k_hint": "of the drafter, the same for both",
     "sag.fan_out": "spread of outcomes",

@@ -6,7 +6,7 @@ from typing import get_args
 
 from sssd_demo.trace import Fate, Source
 from sssd_demo.ui import words
-from sssd_demo.ui.components import SCRIPTS, STATIC, script_head
+from sssd_demo.ui.components import SCRIPTS, STATIC, STYLES, script_head
 from sssd_demo.ui.palette import COLOURS, Shade, css_variables
 from sssd_demo.ui.words import WORDS, browser_words
 
@@ -35,8 +35,8 @@ def test_text_can_be_read_on_its_background_in_both_themes():
         check(COLOURS[name], COLOURS["page"], 4.5)
 
 
-def test_every_colour_that_the_style_sheet_uses_is_in_the_palette():
-    used = set(re.findall(r"var\(--c-([a-z-]+)\)", (STATIC / "app.css").read_text()))
+def test_every_colour_that_the_style_sheets_use_is_in_the_palette():
+    used = set(re.findall(r"var\(--c-([a-z-]+)\)", "".join((STATIC / name).read_text() for name in STYLES)))
     assert used <= set(COLOURS)
     assert all(f"--c-{name}:" in css_variables() for name in used)
 
