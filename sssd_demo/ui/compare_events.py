@@ -41,10 +41,10 @@ UNCHANGED: Drawn = [gr.skip()] * 8
 
 
 class CompareEvents:
-    """Each page has one comparison at a time in `pages`."""
+    """Each page has one comparison at a time; all wait for each other in `in_turn`."""
 
-    def __init__(self, access: StoreAccess, in_turn: InTurn | None = None) -> None:
-        self._access, self._pages = access, ComparePages(in_turn=in_turn)
+    def __init__(self, access: StoreAccess, in_turn: InTurn) -> None:
+        self._access, self._pages = access, ComparePages(in_turn)
 
     def compare(self, prompt: str | None, request: gr.Request, *settings: Any) -> Drawn:
         page = page_of(request)

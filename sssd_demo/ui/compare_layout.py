@@ -109,7 +109,7 @@ def build() -> CompareLayout:
         shown = controls.choice([], None, label=WORDS["compare.shown"], visible=False, elem_id="compare-shown")
         race = compare_lanes(nothing_yet(), elem_id="compare-race")
         results = compare_results(None, elem_id="compare-results")
-        saved = gr.Textbox(visible=False)
+    saved = gr.Textbox(visible=False)
     parts: list[Any] = [*question, *first, *more, *buttons, said, shown, race, results, saved]
     return CompareLayout(*parts)
 

@@ -22,7 +22,7 @@ from sssd_demo.ui.words import WORDS
 MOST_WATCHING = 32  # pages whose comparison is followed at a time
 
 
-def compare_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost, in_turn: InTurn | None = None) -> CompareLayout:
+def compare_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost, in_turn: InTurn) -> CompareLayout:
     """Build the tab inside the current block of `demo`. Comparisons queue in `in_turn`."""
     layout = build()
     events = CompareEvents(StoreAccess(host), in_turn)

@@ -14,6 +14,7 @@ from typing import Literal
 
 from sssd_demo.answer import Answer
 from sssd_demo.bench.runner import WARM_UP
+from sssd_demo.compare.comparing import LOOK_EVERY, QUIET_WITHIN
 from sssd_demo.errors import UserError
 from sssd_demo.metrics import summarise
 from sssd_demo.roofline import LENGTHS, Point, TimeForward
@@ -29,9 +30,7 @@ from sssd_demo.ui.words import WORDS
 
 logger = logging.getLogger(__name__)
 
-WARM_UP_TOKENS = 12
-QUIET_WITHIN = 20.0  # seconds that a run waits in all for others' answers to end
-LOOK_EVERY = 0.1
+WARM_UP_TOKENS = 12  # of an answer that does not count
 SWEPT = (1.0, 0.75, 0.5, 0.25, 0.0)  # constants C
 
 Phase = Literal["queued", "running", "ended", "stopped", "failed"]
