@@ -15,7 +15,7 @@ SAGUARO_WORDS = {
     "sag.question": "Question",
     "sag.question_hint": "What both are asked",
     "sag.method": "method",
-    "sag.method_hint": "with SSSD: text looked up (n-grams) joins the drafts and stands in for misses",
+    "sag.method_hint": "with SSSD: looked-up text (n-grams) joins in and covers misses",
     "sag.k": "guesses in a row (K)",
     "sag.k_hint": "of the drafter, the same for both",
     "sag.fan_out": "spread of outcomes",
