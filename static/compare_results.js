@@ -109,15 +109,4 @@
     render();
     watch("value", render);
   };
-
-  // Hand a file over that came as base64.
-  window.sssdDemo.saveBytes = (name, data) => {
-    if (!data) return [];
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))]));
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-    return [];
-  };
 })();

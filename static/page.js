@@ -3,6 +3,14 @@
   const CONVERSATION = "sssd_demo.conversation";
   const DRAFT = "sssd_demo.draft";
 
+  function download(name, blob) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
   Object.assign((window.sssdDemo ??= {}), {
     // Kept for this tab only; a duplicated tab starts with a copy.
     keep(history) {
@@ -28,13 +36,13 @@
       document.getElementById("unfold-settings").setAttribute("aria-expanded", String(open));
       return [];
     },
+    // Both save a file if there is one, which came as text or in base64.
     save(name, text) {
-      if (!text) return [];
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-      link.download = name;
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+      if (text) download(name, new Blob([text], { type: "application/json" }));
+      return [];
+    },
+    saveBytes(name, data) {
+      if (data) download(name, new Blob([Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))]));
       return [];
     },
   });

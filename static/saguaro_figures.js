@@ -1,6 +1,6 @@
 // Bars and curves about a speculation cache; see saguaro_figures.py for the value. All text goes in as text.
 (() => {
-  const { h, moreCue, rooflineChart } = window.sssdDemo;
+  const { h, dataTable, rooflineChart } = window.sssdDemo;
 
   const bar = (value) =>
     h(
@@ -13,14 +13,6 @@
 
   const panel = (value) =>
     h("section", { class: "sf-panel" }, h("h4", {}, value.title), h("div", { class: "sf-bars" }, ...value.bars.map(bar)), h("p", { class: "sf-said" }, value.said));
-
-  function table(value) {
-    const cells = (row, tag) => row.map((text, at) => (at ? h(tag, {}, text) : h("th", { scope: "row" }, text)));
-    const head = h("tr", {}, ...value.head.map((text) => h("th", { scope: "col" }, text)));
-    const whole = h("table", {}, h("thead", {}, head), h("tbody", {}, ...value.rows.map((row) => h("tr", {}, ...cells(row, "td")))));
-    const scroll = h("div", { class: "rv-scroll", tabindex: "0", role: "region", "aria-label": value.head[0] }, whole);
-    return moreCue(window.sssdDemo.words, scroll, "sf-frame").frame;
-  }
 
   window.sssdDemo.saguaroFigures = (element, props, watch) => {
     const panels = h("div", { class: "sf-panels" });
@@ -40,7 +32,7 @@
       while (drawn.length < value.charts.length) drawn.push(rooflineChart());
       charts.replaceChildren(...value.charts.map((_, at) => drawn[at].element));
       value.charts.forEach((chart, at) => drawn[at].draw(chart));
-      times.replaceChildren(...value.tables.map(table));
+      times.replaceChildren(...value.tables.map(dataTable));
       notes.replaceChildren(...value.notes.map((note) => h("p", {}, note)));
     }
 

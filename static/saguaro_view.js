@@ -1,6 +1,6 @@
 // A Saguaro run: what is happening, the verdict, both timelines on the clock that was chosen, and one round's cache.
 (() => {
-  const { h } = window.sssdDemo;
+  const { h, factsOf } = window.sssdDemo;
   const CLOCKS = ["measured", "computed"];
 
   window.sssdDemo.saguaroView = (element, props, watch) => {
@@ -11,11 +11,11 @@
     const now = h("span", { class: "sv-now" });
     const bar = h("progress", { class: "rv-progress", max: 1 });
     const asked = h("p", { class: "sv-asked" });
-    const facts = h("dl", { class: "sg-counts sv-facts" });
+    const facts = h("dl", { class: "facts sv-facts" });
     const verdict = h("p", { class: "sv-verdict" });
     const note = h("p", { class: "sv-note" });
-    const radios = CLOCKS.map((name) => h("input", { type: "radio", name: `clock-${Math.random()}`, value: name, onchange: () => pick(name) }));
-    radios.forEach((radio) => (radio.name = radios[0].name));
+    const group = `clock-${Math.random()}`; // there may be several such views in a page
+    const radios = CLOCKS.map((name) => h("input", { type: "radio", name: group, value: name, onchange: () => pick(name) }));
     const choice = h(
       "fieldset",
       { class: "sv-clock" },
@@ -91,7 +91,7 @@
       if (value.share !== undefined) bar.value = value.share;
       asked.textContent = value.asked ?? "";
       asked.hidden = !value.asked;
-      facts.replaceChildren(...(value.facts ?? []).map(([number, label]) => h("div", {}, h("dd", {}, number), h("dt", {}, label))));
+      facts.replaceChildren(...factsOf(value.facts));
       facts.hidden = !value.facts?.length;
       choice.hidden = !Object.keys(value.clocks).length;
       drawClock();

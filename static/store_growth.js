@@ -1,12 +1,12 @@
 // A store that fills while the model answers: what is happening, figures, curve, map and events, one sentence.
 (() => {
-  const { h, storeChart, mapPicture } = window.sssdDemo;
+  const { h, factsOf, storeChart, mapPicture } = window.sssdDemo;
 
   window.sssdDemo.storeGrowth = (element, props, watch) => {
     const { words } = window.sssdDemo;
     element.classList.add("store-growth");
     const now = h("p", { class: "sg-now" });
-    const counts = h("dl", { class: "sg-counts" });
+    const counts = h("dl", { class: "facts" });
     const chart = storeChart(words);
     const picture = mapPicture(words);
     const verdict = h("p", { class: "sg-verdict" });
@@ -25,7 +25,7 @@
       if (element.dataset.phase !== value.phase) told.textContent = `${value.now} ${value.verdict}`;
       element.dataset.phase = value.phase;
       now.textContent = value.now;
-      counts.replaceChildren(...value.counts.map(([number, label]) => h("div", {}, h("dd", {}, number), h("dt", {}, label))));
+      counts.replaceChildren(...factsOf(value.counts));
       verdict.textContent = value.verdict;
       chart.draw(value.curve, value.verdict);
       picture.draw(value.map);

@@ -24,9 +24,11 @@ from sssd_demo.ui.compare_lanes import Pair
 from sssd_demo.ui.compare_layout import lane_choices, method_and_rule
 from sssd_demo.ui.compare_pages import ComparePage, ComparePages, QuestionFile
 from sssd_demo.ui.compare_results import results_value
+from sssd_demo.ui.controls import AUTO
 from sssd_demo.ui.datastore_access import StoreAccess, page_of
 from sssd_demo.ui.datastore_fill import forget_files
-from sssd_demo.ui.settings_panel import AUTO, settings_from
+from sssd_demo.ui.field_values import whole
+from sssd_demo.ui.settings_panel import settings_from
 from sssd_demo.ui.words import WORDS
 
 SHOW_EVERY = 0.4  # seconds between two pictures while it runs: drawing takes time from what is measured
@@ -39,10 +41,10 @@ UNCHANGED: Drawn = [gr.skip()] * 8
 
 
 class CompareEvents:
-    """Each page has one comparison at a time in `pages`."""
+    """Each page has one comparison at a time; all wait for each other in `in_turn`."""
 
-    def __init__(self, access: StoreAccess, in_turn: InTurn | None = None) -> None:
-        self._access, self._pages = access, ComparePages(in_turn=in_turn)
+    def __init__(self, access: StoreAccess, in_turn: InTurn) -> None:
+        self._access, self._pages = access, ComparePages(in_turn)
 
     def compare(self, prompt: str | None, request: gr.Request, *settings: Any) -> Drawn:
         page = page_of(request)
@@ -212,7 +214,7 @@ def _plan(
         for length in (k if drafts else s_q) or [AUTO]:
             chosen = settings_from(method, AUTO if drafts else length, k=length if drafts else AUTO, rule=rule)
             lanes.append(Lane(method, chosen.s_q, chosen.k, chosen.rule))
-    return plan_for(questions, common, lanes, int(repeats))
+    return plan_for(questions, common, lanes, whole(repeats, WORDS["compare.repeats"]))
 
 
 def _said(notice: str) -> Drawn:

@@ -14,11 +14,11 @@ from sssd_demo.compare.figures import drafts_are_drawn, first_difference, speed_
 from sssd_demo.compare.plan import Step
 from sssd_demo.trace import Trace
 from sssd_demo.ui.answer_payload import AnswerPayload, readable_date
+from sssd_demo.ui.measuring import asked, queued
 from sssd_demo.ui.verdict import verdict
 from sssd_demo.ui.words import WORDS
 
 Pair = tuple[int, int]  # (question, repeat)
-LONGEST_QUESTION = 160  # characters shown
 
 
 class LanesDrawing:
@@ -74,7 +74,7 @@ class LanesDrawing:
         return {
             "phase": phase,
             "now": said,
-            "asked": WORDS["compare.asked"].format(question=short(comparison.plan.questions[pair[0]].turns[0])),
+            "asked": asked(comparison.plan.questions[pair[0]].turns[0]),
             "lanes": lanes,
             "verdict": race_verdict(comparison, runs) if over else "",
         }
@@ -97,14 +97,15 @@ def nothing_yet() -> dict[str, Any]:
 
 def told(progress: Progress, ahead: int) -> str:
     """What is happening, in one sentence; `ahead` comparisons of others come first."""
+    if progress.phase == "queued":
+        return queued(ahead)
+    if progress.phase == "waiting":
+        return WORDS["measure.quiet"]
     plan, done = progress.comparison.plan, len(progress.comparison.runs)
-    phase: str = progress.phase
-    if phase == "queued":
-        phase = "next" if not ahead else "queued_one" if ahead == 1 else "queued"
     lane = plan.lanes[progress.step.lane].name if progress.step else ""
     total = len(plan.lanes) * len(plan.questions) * plan.repeats
-    return WORDS[f"compare.now.{phase}"].format(
-        lane=lane, n=ahead if phase == "queued" else done + (phase == "running"), all=total, reason=progress.reason
+    return WORDS[f"compare.now.{progress.phase}"].format(
+        lane=lane, n=done + (progress.phase == "running"), all=total, reason=progress.reason
     )
 
 
@@ -120,12 +121,6 @@ def race_verdict(comparison: Comparison, runs: dict[int, Run]) -> str:
     return WORDS["compare.race.first" if first else "compare.race.plain_first"].format(
         name=lanes[first].name, plain=lanes[0].name, seconds=seconds[first], plain_seconds=seconds[0]
     )
-
-
-def short(question: str) -> str:
-    """A question on one line, cut where it is long."""
-    line = " ".join(question.split())
-    return line if len(line) <= LONGEST_QUESTION else line[: LONGEST_QUESTION - 1] + "…"
 
 
 def _lane_verdict(run: Run, plain: Run | None) -> str:

@@ -9,13 +9,13 @@ import gradio as gr
 
 from sssd_demo.bench import BASELINE
 from sssd_demo.compare.plan import MOST_QUESTIONS, MOST_REPEATS, YARDSTICK, Lane
-from sssd_demo.request import ACCEPTANCE_RULES, MAX_K, RULES
-from sssd_demo.sampling import MAX_TEMPERATURE
-from sssd_demo.service import Settings
+from sssd_demo.request import ACCEPTANCE_RULES
 from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+from sssd_demo.ui import controls
 from sssd_demo.ui.compare_lanes import nothing_yet
 from sssd_demo.ui.components import compare_lanes, compare_results, notice
-from sssd_demo.ui.settings_panel import AUTO, LONGEST_ANSWER, NO_STORE, S_Q_CHOICES
+from sssd_demo.ui.controls import AUTO, NO_STORE, Choices, labels
+from sssd_demo.ui.settings_panel import LONGEST_ANSWER
 from sssd_demo.ui.words import WORDS
 
 EXAMPLES = ("sentence", "code", "loses")
@@ -63,7 +63,7 @@ class CompareLayout:
         return [getattr(self, name) for name in names]
 
 
-def lane_choices(methods: list[str]) -> list[tuple[str, str]]:
+def lane_choices(methods: list[str]) -> Choices:
     """(label, value) of what can be ticked: every method, those with a draft model once for each acceptance rule."""
     choices = []
     for method in methods:
@@ -95,146 +95,76 @@ def method_and_rule(value: str) -> tuple[str, str]:
 
 def build() -> CompareLayout:
     """Lay the tab out inside the current block."""
-    at_first = [BASELINE, "sssd"]
     with gr.Column(elem_id="compare-tab"):
         gr.Markdown(WORDS["compare.lead"], elem_id="compare-lead")
         with gr.Column(elem_id="compare-ask", elem_classes="compare-section"):
-            prompt = gr.Textbox(
-                WORDS["example.sentence.text"],
-                label=WORDS["compare.prompt"],
-                placeholder=WORDS["compare.prompt_hint"],
-                lines=1,
-                max_lines=6,
-                elem_id="compare-prompt",
-            )
-            with gr.Row(elem_id="compare-examples"):
-                examples = tuple(gr.Button(WORDS[f"example.{key}.title"], size="sm", min_width=90) for key in EXAMPLES)
-            lanes = gr.CheckboxGroup(
-                lane_choices(at_first),
-                value=at_first,
-                label=WORDS["compare.lanes"],
-                info=WORDS["compare.lanes_hint"],
-                elem_id="compare-lanes",
-            )
+            question = _question()
             with gr.Row(elem_id="compare-settings"):
-                s_q, store, max_tokens, repeats = _first_row()
-            with gr.Accordion(WORDS["compare.more"], open=False, elem_id="compare-more"):
-                temperature, top_k, top_p, seed, k, draft_temperature, file, file_told, file_drop = _more()
+                first = _first_row()
+            with gr.Accordion(WORDS["compare.more"], open=False, elem_id="compare-more", elem_classes="fold"):
+                more = [*_more(), *_question_file()]
             with gr.Row(elem_id="compare-buttons"):
-                run = gr.Button(WORDS["compare.run"], variant="primary", size="sm", min_width=90, elem_id="compare-run")
-                stop = gr.Button(
-                    WORDS["compare.stop"], variant="stop", size="sm", min_width=70, interactive=False,
-                    elem_id="compare-stop",
-                )  # fmt: skip
-                save_table, save_all = (
-                    gr.Button(
-                        WORDS[f"compare.{name}"], size="sm", min_width=120, interactive=False,
-                        elem_id=f"compare-{name.replace('_', '-')}",
-                    )
-                    for name in ("save_table", "save_all")
-                )  # fmt: skip
-                load = gr.UploadButton(
-                    WORDS["compare.load"], size="sm", min_width=120, file_types=[".zip"], elem_id="compare-load"
-                )
+                buttons = _buttons()
         said = notice(elem_id="compare-notice")
-        shown = gr.Dropdown(
-            [], label=WORDS["compare.shown"], visible=False, allow_custom_value=True, elem_id="compare-shown"
-        )
+        shown = controls.choice([], None, label=WORDS["compare.shown"], visible=False, elem_id="compare-shown")
         race = compare_lanes(nothing_yet(), elem_id="compare-race")
         results = compare_results(None, elem_id="compare-results")
-    return CompareLayout(
-        prompt=prompt,
-        examples=examples,
-        lanes=lanes,
-        s_q=s_q,
-        store=store,
-        max_tokens=max_tokens,
-        repeats=repeats,
-        temperature=temperature,
-        top_k=top_k,
-        top_p=top_p,
-        seed=seed,
-        k=k,
-        draft_temperature=draft_temperature,
-        file=file,
-        file_told=file_told,
-        file_drop=file_drop,
-        run=run,
-        stop=stop,
-        save_table=save_table,
-        save_all=save_all,
-        load=load,
-        notice=said,
-        shown=shown,
-        race=race,
-        results=results,
-        saved=gr.Textbox(visible=False),
-    )
+    saved = gr.Textbox(visible=False)
+    parts: list[Any] = [*question, *first, *more, *buttons, said, shown, race, results, saved]
+    return CompareLayout(*parts)
 
 
-def _first_row() -> tuple[gr.Dropdown, gr.Dropdown, gr.Slider, gr.Slider]:
-    lengths = [*((WORDS[f"set.s_q.{rule}"], rule) for rule in RULES), *((str(n), str(n)) for n in S_Q_CHOICES)]
+def _question() -> tuple[Any, ...]:
+    """What is asked, and of which methods."""
+    at_first = [BASELINE, "sssd"]
+    prompt = controls.question(WORDS["example.sentence.text"], "compare.prompt", "compare-prompt")
+    with gr.Row(elem_id="compare-examples"):
+        examples = tuple(gr.Button(WORDS[f"example.{key}.title"], size="sm", min_width=90) for key in EXAMPLES)
+    lanes = gr.CheckboxGroup(lane_choices(at_first), value=at_first, elem_id="compare-lanes", **labels("compare.lanes"))
+    return prompt, examples, lanes
+
+
+def _first_row() -> tuple[Any, ...]:
     return (
-        _several(lengths, "s_q", scale=4),
-        gr.Dropdown(
-            [(WORDS["set.store_none"], NO_STORE)],
-            value=NO_STORE,
-            label=WORDS["compare.store"],
-            scale=2,
-            min_width=120,
-            allow_custom_value=True,  # what there is, is known once the model is loaded
+        _several(controls.s_q_choices(), "s_q", scale=4),
+        controls.choice(
+            controls.store_choices(), NO_STORE, label=WORDS["compare.store"], scale=2, min_width=120,
             elem_id="compare-store",
         ),
         gr.Slider(
-            1, LONGEST_ANSWER, LONGEST_AT_FIRST, step=1, label=WORDS["compare.max_tokens"],
-            info=WORDS["compare.max_tokens_hint"], scale=3, min_width=150, elem_id="compare-max",
+            1, LONGEST_ANSWER, LONGEST_AT_FIRST, step=1, scale=3, min_width=150, elem_id="compare-max",
+            **labels("set.answer_tokens"),
         ),
         gr.Slider(
-            1, MOST_REPEATS, 1, step=1, label=WORDS["compare.repeats"], info=WORDS["compare.repeats_hint"], scale=3,
-            min_width=150, elem_id="compare-repeats",
+            1, MOST_REPEATS, 1, step=1, scale=3, min_width=150, elem_id="compare-repeats", **labels("compare.repeats")
         ),
     )  # fmt: skip
 
 
-def _several(choices: list[tuple[str, str]], name: str, **settings: Any) -> gr.Dropdown:
+def _several(choices: Choices, name: str, **settings: Any) -> gr.Dropdown:
     """A choice of one value or several."""
-    return gr.Dropdown(
+    elem_id = f"compare-{name.replace('_', '-')}"
+    return controls.choice(
         choices,
-        value=[AUTO],
+        [AUTO],
         multiselect=True,
-        label=WORDS[f"compare.{name}"],
-        info=WORDS[f"compare.{name}_hint"],
         min_width=150,
-        allow_custom_value=True,
-        elem_id=f"compare-{name.replace('_', '-')}",
+        elem_id=elem_id,
+        **labels(f"compare.{name}"),
         **settings,
     )
 
 
 def _more() -> tuple[Any, ...]:
-    default = Settings()
     with gr.Row():
-        temperature = gr.Slider(
-            0,
-            MAX_TEMPERATURE,
-            default.temperature,
-            step=0.05,
-            label=WORDS["set.temperature"],
-            info=WORDS["set.temperature_hint"],
-            min_width=150,
-        )
-        top_p = gr.Slider(
-            0.05, 1, default.top_p, step=0.01, label=WORDS["set.top_p"], info=WORDS["set.top_p_hint"], min_width=150
-        )
-        top_k = gr.Number(
-            default.top_k, precision=0, label=WORDS["set.top_k"], info=WORDS["set.top_k_hint"], min_width=90
-        )
-        seed = gr.Number(default.seed, precision=0, label=WORDS["set.seed"], info=WORDS["set.seed_hint"], min_width=90)
+        temperature, top_p = controls.temperature(min_width=150), controls.top_p(min_width=150)
+        top_k, seed = controls.top_k(), controls.seed()
     with gr.Row():
-        k = _several([(WORDS["set.s_q.auto"], AUTO), *((str(n), str(n)) for n in range(1, MAX_K + 1))], "k")
-        draft_temperature = gr.Textbox(
-            "", label=WORDS["set.draft_temperature"], info=WORDS["set.draft_temperature_hint"], min_width=150
-        )
+        k, draft_temperature = _several(controls.k_choices(), "k"), controls.draft_temperature(min_width=150)
+    return temperature, top_k, top_p, seed, k, draft_temperature
+
+
+def _question_file() -> tuple[Any, ...]:
     with gr.Row(elem_id="compare-file-row"):
         file = gr.UploadButton(
             WORDS["compare.file"], size="sm", min_width=150, file_types=[".jsonl", ".json"], elem_id="compare-file"
@@ -243,5 +173,19 @@ def _more() -> tuple[Any, ...]:
             WORDS["compare.file_drop"], size="sm", min_width=150, interactive=False, elem_id="compare-file-drop"
         )
     told = gr.Markdown(WORDS["compare.file_none"], elem_id="compare-file-told")
-    gr.Markdown(WORDS["compare.file_hint"].format(most=MOST_QUESTIONS), elem_classes="store-fine")
-    return temperature, top_k, top_p, seed, k, draft_temperature, file, told, drop
+    gr.Markdown(WORDS["compare.file_hint"].format(most=MOST_QUESTIONS))
+    return file, told, drop
+
+
+def _buttons() -> tuple[Any, ...]:
+    run = gr.Button(WORDS["compare.run"], variant="primary", size="sm", min_width=90, elem_id="compare-run")
+    stop = controls.stop_button("compare.stop", "compare-stop")
+    save_table, save_all = (
+        gr.Button(
+            WORDS[f"compare.{name}"], size="sm", min_width=120, interactive=False,
+            elem_id=f"compare-{name.replace('_', '-')}",
+        )
+        for name in ("save_table", "save_all")
+    )  # fmt: skip
+    load = gr.UploadButton(WORDS["compare.load"], size="sm", min_width=120, file_types=[".zip"], elem_id="compare-load")
+    return run, stop, save_table, save_all, load

@@ -14,8 +14,6 @@ from sssd_demo.questions import Question
 from sssd_demo.ui.compare_lanes import LanesDrawing, Pair
 from sssd_demo.ui.words import WORDS
 
-MOST_WAITING = 6  # comparisons that run or wait at a time
-
 
 @dataclass(frozen=True)
 class QuestionFile:
@@ -55,11 +53,10 @@ class ComparePage:
 
 
 class ComparePages:
-    """All open pages, and the queue in which their comparisons wait. Thread-safe."""
+    """All open pages; their comparisons wait in `in_turn`. Thread-safe."""
 
-    def __init__(self, most: int = MOST_WAITING, in_turn: InTurn | None = None) -> None:
-        """With `in_turn`, the queue is shared with others who measure."""
-        self._in_turn = in_turn or InTurn(most)
+    def __init__(self, in_turn: InTurn) -> None:
+        self._in_turn = in_turn
         self._pages: dict[str, ComparePage] = {}
         self._lock = threading.Lock()
 

@@ -16,16 +16,13 @@ from sssd_demo.ui.compare_layout import EXAMPLES, CompareLayout, build, first_la
 from sssd_demo.ui.datastore_access import StoreAccess
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.settings_panel import choices
+from sssd_demo.ui.wiring import AT_ONCE, QUIET, WAIT, put_text, save_file
 from sssd_demo.ui.words import WORDS
 
-WAIT = 1.5  # seconds between looks at whether the model is there
 MOST_WATCHING = 32  # pages whose comparison is followed at a time
 
-_QUIET: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-_AT_ONCE: dict[str, Any] = {**_QUIET, "queue": False}
 
-
-def compare_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost, in_turn: InTurn | None = None) -> CompareLayout:
+def compare_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost, in_turn: InTurn) -> CompareLayout:
     """Build the tab inside the current block of `demo`. Comparisons queue in `in_turn`."""
     layout = build()
     events = CompareEvents(StoreAccess(host), in_turn)
@@ -33,32 +30,23 @@ def compare_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost, in_turn: InTurn
         layout.race, layout.results, layout.notice, layout.run, layout.stop, layout.save_table, layout.save_all,
         layout.shown,
     ]  # fmt: skip
-    begun = gr.on([layout.run.click, layout.prompt.submit], events.compare, layout.settings(), page, **_AT_ONCE)
+    begun = gr.on([layout.run.click, layout.prompt.submit], events.compare, layout.settings(), page, **AT_ONCE)
     begun.then(
-        events.look_on, None, page[:2], concurrency_id="compare", concurrency_limit=MOST_WATCHING, **_QUIET
-    ).then(events.end, None, page, **_AT_ONCE)  # fmt: skip
-    layout.stop.click(events.stop, None, None, **_AT_ONCE)
-    layout.shown.input(events.show, [layout.shown], page, **_AT_ONCE)
-    layout.load.upload(events.load, [layout.load], page, **_AT_ONCE)
+        events.look_on, None, page[:2], concurrency_id="compare", concurrency_limit=MOST_WATCHING, **QUIET
+    ).then(events.end, None, page, **AT_ONCE)  # fmt: skip
+    layout.stop.click(events.stop, None, None, **AT_ONCE)
+    layout.shown.input(events.show, [layout.shown], page, **AT_ONCE)
+    layout.load.upload(events.load, [layout.load], page, **AT_ONCE)
     for key, button in zip(EXAMPLES, layout.examples, strict=True):
-        button.click(_example(key), None, [layout.prompt], **_AT_ONCE)
+        put_text(button, WORDS[f"example.{key}.text"], layout.prompt)
     filed = [layout.file_told, layout.file_drop, layout.notice]
-    layout.file.upload(events.question_file, [layout.file], filed, **_AT_ONCE)
-    layout.file_drop.click(events.drop_file, None, filed, **_AT_ONCE)
-    for button, save, name in (
-        (layout.save_table, events.save_table, TABLE_NAME),
-        (layout.save_all, events.save_all, WHOLE_NAME),
-    ):
-        button.click(save, None, [layout.saved, layout.notice], **_AT_ONCE).then(
-            None, [layout.saved], js=f"(data) => window.sssdDemo.saveBytes('{name}', data)", **_AT_ONCE
-        )
+    layout.file.upload(events.question_file, [layout.file], filed, **AT_ONCE)
+    layout.file_drop.click(events.drop_file, None, filed, **AT_ONCE)
+    save_file(layout.save_table, events.save_table, layout.saved, layout.notice, name=TABLE_NAME, binary=True)
+    save_file(layout.save_all, events.save_all, layout.saved, layout.notice, name=WHOLE_NAME, binary=True)
     _offer(tab, layout, host)
     demo.unload(events.leave)
     return layout
-
-
-def _example(key: str) -> Any:
-    return lambda: WORDS[f"example.{key}.text"]
 
 
 def _offer(tab: gr.Tab, layout: CompareLayout, host: ServiceHost) -> None:
@@ -79,4 +67,4 @@ def _offer(tab: gr.Tab, layout: CompareLayout, host: ServiceHost) -> None:
         return [lanes, stores, service.model.name, gr.Timer(active=False)]
 
     offered = [layout.lanes, layout.store, offered_of, waiting]
-    gr.on([tab.select, waiting.tick], offer, [layout.lanes, offered_of], offered, **_AT_ONCE)
+    gr.on([tab.select, waiting.tick], offer, [layout.lanes, offered_of], offered, **AT_ONCE)

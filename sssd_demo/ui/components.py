@@ -15,8 +15,10 @@ import gradio as gr
 from sssd_demo.ui.words import browser_words
 
 STATIC = Path(__file__).parents[2] / "static"
+STYLES = ("app.css", "datastore.css", "compare.css", "roofline.css", "saguaro.css")
 SCRIPTS = (
     "dom.js",
+    "tables.js",
     "answer_model.js",
     "source_match.js",
     "token_stream.js",
@@ -113,12 +115,13 @@ def saguaro_figures(value: Any = None, **settings: Any) -> gr.HTML:
     return _drawn_by("saguaroFigures", value, **settings)
 
 
-def _drawn_by(drawer: str, value: Any, **settings: Any) -> gr.HTML:
+def _drawn_by(drawer: str, value: Any, elem_classes: str = "", **settings: Any) -> gr.HTML:
     # Functions and not subclasses: for each subclass Gradio would write a stub file beside this one.
     return gr.HTML(
         value,
         html_template="<div></div>",
         js_on_load=f"window.sssdDemo.{drawer}(element.firstElementChild, props, watch);",
         apply_default_css=False,
+        elem_classes=f"drawn {elem_classes}".strip(),
         **settings,
     )

@@ -11,6 +11,7 @@ from sssd_demo import store_names
 from sssd_demo.sssd.growth import WINDOW
 from sssd_demo.sssd.merging import Limits
 from sssd_demo.ui.components import notice, store_growth, store_lookup, store_map
+from sssd_demo.ui.controls import stop_button
 from sssd_demo.ui.datastore_experiments import Experiment
 from sssd_demo.ui.datastore_fill import MOST_MEGABYTES
 from sssd_demo.ui.datastore_lookup import LOOKED_UP, nothing
@@ -51,8 +52,8 @@ class DatastoreLayout:
 
 def build(idle: dict[str, Any], results: list[Experiment]) -> DatastoreLayout:
     """Lay the tab out inside the current block; `idle` is the growth view before anything has run."""
-    with gr.Column(elem_id="store-tab"):
-        gr.Markdown(WORDS["store.lead"], elem_id="store-lead")
+    with gr.Column(elem_id="store-tab", elem_classes="tab-page"):
+        gr.Markdown(WORDS["store.lead"], elem_id="store-lead", elem_classes="tab-lead")
         growth = _growth(idle)
         lookup = _lookup()
         fill = _fill()
@@ -67,7 +68,7 @@ def store_choices(names: list[str], *, shared: bool) -> list[tuple[str, str]]:
 
 
 def _growth(idle: dict[str, Any]) -> tuple[Any, ...]:
-    with gr.Column(elem_id="store-grow", elem_classes="store-section"):
+    with gr.Column(elem_id="store-grow", elem_classes="tab-section"):
         gr.Markdown(f"### {WORDS['store.grow.title']}\n{WORDS['store.grow.hint']}")
         with gr.Row(elem_id="grow-controls"):
             play = gr.Button(WORDS["store.grow.play"], variant="primary", size="sm", min_width=90, elem_id="grow-play")
@@ -86,12 +87,12 @@ def _growth(idle: dict[str, Any]) -> tuple[Any, ...]:
             )
         said = notice(elem_id="grow-notice")
         growth = store_growth(idle, elem_id="grow")
-        gr.Markdown(WORDS["store.fine"].format(s_q=S_Q, window=WINDOW), elem_classes="store-fine")
+        gr.Markdown(WORDS["store.fine"].format(s_q=S_Q, window=WINDOW), elem_classes="fine-print")
     return play, pause, again, room, said, growth
 
 
 def _lookup() -> tuple[Any, ...]:
-    with gr.Column(elem_id="store-look", elem_classes="store-section"):
+    with gr.Column(elem_id="store-look", elem_classes="tab-section"):
         gr.Markdown(f"### {WORDS['store.look.title']}\n{WORDS['store.look.hint'].format(most=LOOKED_UP)}")
         with gr.Row(elem_id="look-controls"):
             query = gr.Textbox(
@@ -121,7 +122,7 @@ def _lookup() -> tuple[Any, ...]:
 
 
 def _fill() -> tuple[Any, ...]:
-    with gr.Column(elem_id="store-fill", elem_classes="store-section"):
+    with gr.Column(elem_id="store-fill", elem_classes="tab-section"):
         gr.Markdown(f"### {WORDS['store.fill.title']}\n{WORDS['store.fill.where']}")
         text = gr.Textbox(
             label=WORDS["store.fill.text"],
@@ -138,12 +139,9 @@ def _fill() -> tuple[Any, ...]:
                 WORDS["store.fill.files"], file_count="multiple", size="sm", min_width=90, elem_id="fill-files"
             )
             stdlib = gr.Button(WORDS["store.fill.stdlib"], size="sm", min_width=170, elem_id="fill-stdlib")
-            cancel = gr.Button(
-                WORDS["store.fill.cancel"], variant="stop", size="sm", min_width=80, interactive=False,
-                elem_id="fill-cancel",
-            )  # fmt: skip
+            cancel = stop_button("store.fill.cancel", "fill-cancel", min_width=80)
             clear = gr.Button(WORDS["store.fill.clear"], size="sm", min_width=110, elem_id="fill-clear")
-        gr.Markdown(WORDS["store.fill.files_hint"].format(mb=MOST_MEGABYTES), elem_classes="store-fine")
+        gr.Markdown(WORDS["store.fill.files_hint"].format(mb=MOST_MEGABYTES), elem_classes="fine-print")
         said = notice(elem_id="fill-notice")
         mine = store_map(map_value(None), elem_id="mine")
     return text, add, files, stdlib, cancel, clear, said, mine
@@ -152,7 +150,7 @@ def _fill() -> tuple[Any, ...]:
 def _experiments(results: list[Experiment]) -> None:
     if not results:
         return
-    with gr.Column(elem_id="store-lab", elem_classes="store-section"):
+    with gr.Column(elem_id="store-lab", elem_classes="tab-section"):
         gr.Markdown(f"### {WORDS['store.lab.title']}")
         with gr.Row(elem_id="lab-grid"):
             for result in results:
@@ -160,4 +158,4 @@ def _experiments(results: list[Experiment]) -> None:
                     gr.Markdown(f"**{result.title}**")
                     gr.Plot(result.figure, show_label=False, container=False)
                     gr.Markdown(result.verdict)
-                    gr.Markdown(result.made, elem_classes="store-fine")
+                    gr.Markdown(result.made, elem_classes="fine-print")

@@ -19,12 +19,9 @@ from sssd_demo.ui.growth_events import GrowthEvents
 from sssd_demo.ui.growth_runs import MOST_RUNNING, GrowthRuns
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.sessions import Sessions
+from sssd_demo.ui.wiring import AT_ONCE, QUIET, WAIT
 
-WAIT = 1.5  # seconds between looks at whether the model is there
 MOST_FILLING = 8  # pages whose filling is followed at a time
-
-_QUIET: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-_AT_ONCE: dict[str, Any] = {**_QUIET, "queue": False}
 
 
 def datastore_tab(
@@ -51,11 +48,11 @@ def _grow(layout: DatastoreLayout, events: GrowthEvents) -> None:
         "outputs": run,
         "concurrency_id": "growth",
         "concurrency_limit": 2 * MOST_RUNNING,
-        **_QUIET,
+        **QUIET,
     }
-    layout.play.click(events.play, [layout.room], run, **_AT_ONCE).then(**follow)
-    layout.again.click(events.start_over, [layout.room], run, **_AT_ONCE).then(**follow)
-    layout.pause.click(events.pause, None, run, **_AT_ONCE)
+    layout.play.click(events.play, [layout.room], run, **AT_ONCE).then(**follow)
+    layout.again.click(events.start_over, [layout.room], run, **AT_ONCE).then(**follow)
+    layout.pause.click(events.pause, None, run, **AT_ONCE)
 
 
 def _look(layout: DatastoreLayout, events: LookupEvents) -> None:
@@ -66,12 +63,12 @@ def _look(layout: DatastoreLayout, events: LookupEvents) -> None:
         asked,
         [layout.lookup],
         trigger_mode="always_last",
-        **_AT_ONCE,
+        **AT_ONCE,
     )
     shown = [layout.query, layout.lookup]
-    layout.from_chat.click(events.from_chat, [layout.store], shown, **_AT_ONCE)
+    layout.from_chat.click(events.from_chat, [layout.store], shown, **AT_ONCE)
     for example in layout.examples:
-        example.click(events.given, [example, layout.store], shown, **_AT_ONCE)
+        example.click(events.given, [example, layout.store], shown, **AT_ONCE)
 
 
 def _fill(layout: DatastoreLayout, events: FillEvents, lookup: LookupEvents, forget: gr.Button) -> None:
@@ -82,14 +79,14 @@ def _fill(layout: DatastoreLayout, events: FillEvents, lookup: LookupEvents, for
         "outputs": [*filled, layout.store],
         "concurrency_id": "fill",
         "concurrency_limit": MOST_FILLING,
-        **_QUIET,
+        **QUIET,
     }
-    layout.add.click(events.text, [layout.text], filled, **_AT_ONCE).then(**follow)
-    layout.files.upload(events.files, [layout.files], filled, **_AT_ONCE).then(**follow)
-    layout.stdlib.click(events.stdlib, None, filled, **_AT_ONCE).then(**follow)
-    layout.cancel.click(events.cancel, None, None, **_AT_ONCE)
-    gr.on([layout.clear.click, forget.click], events.clear, None, filled, **_AT_ONCE).then(
-        lookup.emptied, [layout.store], [layout.lookup], **_AT_ONCE
+    layout.add.click(events.text, [layout.text], filled, **AT_ONCE).then(**follow)
+    layout.files.upload(events.files, [layout.files], filled, **AT_ONCE).then(**follow)
+    layout.stdlib.click(events.stdlib, None, filled, **AT_ONCE).then(**follow)
+    layout.cancel.click(events.cancel, None, None, **AT_ONCE)
+    gr.on([layout.clear.click, forget.click], events.clear, None, filled, **AT_ONCE).then(
+        lookup.emptied, [layout.store], [layout.lookup], **AT_ONCE
     )
 
 
@@ -113,5 +110,5 @@ def _offer(tab: gr.Tab, layout: DatastoreLayout, access: StoreAccess) -> None:
         return [stores | ({"value": filled[0]} if filled else {}), mine, gr.Timer(active=False)]
 
     offered = [layout.store, layout.mine]
-    tab.select(offer, None, offered, **_AT_ONCE)
-    waiting.tick(offer_first, [layout.store], [*offered, waiting], **_AT_ONCE)
+    tab.select(offer, None, offered, **AT_ONCE)
+    waiting.tick(offer_first, [layout.store], [*offered, waiting], **AT_ONCE)

@@ -45,11 +45,11 @@ def figures(trace: Trace, plain: Yardstick | None, *, recorded: bool = False) ->
     summary = summarise(trace)
     ratio = speed_ratio(summary, plain)
     main = [
-        [_number(summary.tokens_per_forward, 2), WORDS["figure.per_forward"]],
-        [_number(summary.tokens_per_second, 1), WORDS["figure.per_second"]],
+        [number(summary.tokens_per_forward, 2), WORDS["figure.per_forward"]],
+        [number(summary.tokens_per_second, 1), WORDS["figure.per_second"]],
     ]
     if not recorded:
-        main.append([_number(ratio, 2, "×"), _ratio_label(plain)])
+        main.append([number(ratio, 2, "×"), _ratio_label(plain)])
     return {
         "recorded": recorded,
         "main": main,
@@ -71,8 +71,14 @@ def _busier_than_at(trace: Trace, plain: Yardstick | None) -> str | None:
     return plain.measured_at
 
 
-def _number(value: float | None, digits: int, unit: str = "") -> str:
+def number(value: float | None, digits: int, unit: str = "") -> str:
+    """`value` with so many `digits` after the point and its `unit`, or a dash where there is none."""
     return WORDS["figure.none"] if value is None else f"{value:.{digits}f}{unit}"
+
+
+def ms(value: float | None) -> str:
+    """A time, or a dash where there is none."""
+    return WORDS["figure.none"] if value is None else f"{value:,.1f} ms"
 
 
 def _ratio_label(plain: Yardstick | None) -> str:

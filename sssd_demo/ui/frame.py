@@ -14,8 +14,8 @@ from sssd_demo.errors import UserError
 from sssd_demo.service import MAX_ROWS
 from sssd_demo.trace import Trace
 from sssd_demo.ui import api
+from sssd_demo.ui.chat_layout import ChatLayout
 from sssd_demo.ui.chat_tab import chat_tab
-from sssd_demo.ui.compare_pages import MOST_WAITING
 from sssd_demo.ui.compare_tab import compare_tab
 from sssd_demo.ui.components import STATIC, header
 from sssd_demo.ui.datastore_access import page_of
@@ -26,11 +26,13 @@ from sssd_demo.ui.saguaro_tab import saguaro_tab
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.sessions import Sessions
 from sssd_demo.ui.settings_panel import choices
+from sssd_demo.ui.wiring import AT_ONCE, WAIT
 from sssd_demo.ui.words import WORDS
 
 logger = logging.getLogger(__name__)
 
 TICK = 1.5  # seconds between looks at the model's state
+MOST_MEASURING = 6  # comparisons and Saguaro runs that run or wait at a time
 
 
 def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
@@ -38,56 +40,61 @@ def build(host: ServiceHost, models: list[str]) -> gr.Blocks:
 
     A visitor may change the model to one of `models`, if there are any.
     """
-    in_turn = InTurn(MOST_WAITING)  # what visitors measure, in whatever tab
     sessions = Sessions(forget=host.forget, drop_store=host.drop_store)
+
+    def leave(request: gr.Request) -> None:
+        sessions.leave(page_of(request))
+
     with Page(title=WORDS["title"], fill_width=True, analytics_enabled=False) as demo:
         head = header(head_value(host, sessions), elem_id="header")
-        with gr.Tabs(overflow_behavior="wrap", elem_id="tabs"):
-            with gr.Tab(WORDS["tab.chat"], id="chat") as first:
-                chat = chat_tab(demo, first, host, sessions, capacity=MAX_ROWS, recorded=recorded_run(), models=models)
-            with gr.Tab(WORDS["tab.compare"], id="compare") as compare:
-                compare_tab(demo, compare, host, in_turn)
-            with gr.Tab(WORDS["tab.saguaro"], id="saguaro") as saguaro:
-                saguaro_tab(demo, saguaro, host, in_turn)
-            with gr.Tab(WORDS["tab.store"], id="store") as store:
-                datastore_tab(demo, store, host, sessions, forget=chat.forget)
-            with gr.Tab(WORDS["tab.roof"], id="roofline") as roof:
-                roofline_tab(demo, roof, host, sessions)
-        clock, waiting = gr.Timer(TICK), gr.Timer(TICK)
-
-        def look() -> dict[str, Any]:
-            return head_value(host, sessions)
-
-        def offer() -> list[Any]:
-            """Once the model is there: list what it offers, and wait no longer."""
-            if host.service is None:
-                return [gr.skip()] * 4
-            return [*choices(host.service), host.model, gr.Timer(active=False)]
-
-        offered = [chat.settings.method, chat.settings.store, chat.model, waiting]
-        private: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-        gr.on([demo.load, clock.tick], look, None, [head], **private)
-        gr.on([demo.load, waiting.tick], offer, None, offered, **private)
-
-        def change_model(name: str | None) -> tuple[str, str, Any]:
-            if not name or name == host.model:
-                return host.model, "", gr.skip()
-            try:
-                if answering(host, sessions):
-                    raise UserError(WORDS["refuse.model_busy"])
-                host.change(name)
-            except UserError as error:
-                return host.model, str(error), gr.skip()
-            return name, WORDS["notice.model"].format(name=name), gr.Timer(active=True)
-
-        chat.model.input(change_model, [chat.model], [chat.model, chat.notice, waiting], **private)
-
-        def leave(request: gr.Request) -> None:
-            sessions.leave(page_of(request))
-
+        chat = _tabs(demo, host, sessions, models)
+        gr.on([demo.load, gr.Timer(TICK).tick], lambda: head_value(host, sessions), None, [head], **AT_ONCE)
+        _offer_models(demo, chat, host, sessions)
         demo.unload(leave)
         api.add_chat(host, sessions, capacity=MAX_ROWS)
     return demo
+
+
+def _tabs(demo: gr.Blocks, host: ServiceHost, sessions: Sessions, models: list[str]) -> ChatLayout:
+    in_turn = InTurn(MOST_MEASURING)  # what visitors measure, in whatever tab
+    with gr.Tabs(overflow_behavior="wrap", elem_id="tabs"):
+        with gr.Tab(WORDS["tab.chat"], id="chat") as first:
+            chat = chat_tab(demo, first, host, sessions, capacity=MAX_ROWS, recorded=recorded_run(), models=models)
+        with gr.Tab(WORDS["tab.compare"], id="compare") as compare:
+            compare_tab(demo, compare, host, in_turn)
+        with gr.Tab(WORDS["tab.saguaro"], id="saguaro") as saguaro:
+            saguaro_tab(demo, saguaro, host, in_turn)
+        with gr.Tab(WORDS["tab.store"], id="store") as store:
+            datastore_tab(demo, store, host, sessions, forget=chat.forget)
+        with gr.Tab(WORDS["tab.roof"], id="roofline") as roof:
+            roofline_tab(demo, roof, host, sessions)
+    return chat
+
+
+def _offer_models(demo: gr.Blocks, chat: ChatLayout, host: ServiceHost, sessions: Sessions) -> None:
+    """List what the loaded model offers, and let another one be chosen while nobody is being answered."""
+    waiting = gr.Timer(WAIT)
+
+    def offer() -> list[Any]:
+        """Once the model is there: list what it offers, and wait no longer."""
+        if host.service is None:
+            return [gr.skip()] * 4
+        return [*choices(host.service), host.model, gr.Timer(active=False)]
+
+    def change(name: str | None) -> tuple[str, str, Any]:
+        if not name or name == host.model:
+            return host.model, "", gr.skip()
+        try:
+            if answering(host, sessions):
+                raise UserError(WORDS["refuse.model_busy"])
+            host.change(name)
+        except UserError as error:
+            return host.model, str(error), gr.skip()
+        return name, WORDS["notice.model"].format(name=name), gr.Timer(active=True)
+
+    offered = [chat.settings.method, chat.settings.store, chat.model, waiting]
+    gr.on([demo.load, waiting.tick], offer, None, offered, **AT_ONCE)
+    chat.model.input(change, [chat.model], [chat.model, chat.notice, waiting], **AT_ONCE)
 
 
 def answering(host: ServiceHost, sessions: Sessions) -> int:

@@ -84,12 +84,7 @@ def _look() -> dict[str, Any]:
             font_mono=["ui-monospace", "monospace"],
         ),
         "css": palette.css_variables(),
-        "css_paths": [
-            components.STATIC / "app.css",
-            components.STATIC / "compare.css",
-            components.STATIC / "roofline.css",
-            components.STATIC / "saguaro.css",
-        ],
+        "css_paths": [components.STATIC / name for name in components.STYLES],
         "head": components.script_head(),
     }
 

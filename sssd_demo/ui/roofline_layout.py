@@ -9,6 +9,7 @@ import gradio as gr
 
 from sssd_demo.device_presets import BYTES_PER_WEIGHT, DEVICES, MODELS
 from sssd_demo.ui.components import notice, roofline_view
+from sssd_demo.ui.controls import stop_button
 from sssd_demo.ui.roofline_board import DRAFTING, LONGEST, SAMPLED
 from sssd_demo.ui.roofline_job import SAMPLE
 from sssd_demo.ui.roofline_plan import AS_HERE, HERE, THIS_MODEL, Wanted
@@ -48,8 +49,8 @@ class RooflineLayout:
 
 def build() -> RooflineLayout:
     """Lay the tab out inside the current block."""
-    with gr.Column(elem_id="roof-tab"):
-        gr.Markdown(WORDS["roof.lead"], elem_id="roof-lead")
+    with gr.Column(elem_id="roof-tab", elem_classes="tab-page"):
+        gr.Markdown(WORDS["roof.lead"], elem_id="roof-lead", elem_classes="tab-lead")
         machine = _machine()
         plan = _plan()
         run = _run()
@@ -59,14 +60,11 @@ def build() -> RooflineLayout:
 
 
 def _machine() -> tuple[Any, ...]:
-    with gr.Column(elem_id="roof-machine", elem_classes="store-section roof-section"):
+    with gr.Column(elem_id="roof-machine", elem_classes="tab-section"):
         gr.Markdown(f"### {WORDS['roof.machine.title']}")
         with gr.Row(elem_classes="roof-buttons"):
             measure = gr.Button(WORDS["roof.machine.measure"], size="sm", min_width=160, elem_id="roof-measure")
-            stop = gr.Button(
-                WORDS["roof.stop"], variant="stop", size="sm", min_width=80, interactive=False,
-                elem_id="roof-stop-measure",
-            )  # fmt: skip
+            stop = stop_button("roof.stop", "roof-stop-measure", min_width=80)
         said = notice(elem_id="roof-machine-notice")
         view = roofline_view({"facts": [], "notes": []}, elem_id="roof-facts")
     return measure, stop, said, view
@@ -74,7 +72,7 @@ def _machine() -> tuple[Any, ...]:
 
 def _plan() -> tuple[Any, ...]:
     wanted = Wanted()
-    with gr.Column(elem_id="roof-plan", elem_classes="store-section roof-section"):
+    with gr.Column(elem_id="roof-plan", elem_classes="tab-section"):
         gr.Markdown(f"### {WORDS['roof.plan.title']}\n{WORDS['roof.plan.hint']}")
         with gr.Row(elem_classes="roof-controls"):
             batch = gr.Slider(
@@ -102,12 +100,12 @@ def _plan() -> tuple[Any, ...]:
                 [(WORDS["roof.plan.as_here"], AS_HERE), *((name, name) for name in BYTES_PER_WEIGHT)],
                 value=AS_HERE, label=WORDS["roof.plan.bits"], scale=1, min_width=140, elem_id="roof-bits",
             )  # fmt: skip
-        view = roofline_view({"charts": [], "notes": []}, elem_id="roof-chosen")
+        view = roofline_view({"charts": [], "notes": []}, elem_classes="ends-in-words", elem_id="roof-chosen")
     return batch, live, context, hardware, model, bits, view
 
 
 def _run() -> tuple[Any, ...]:
-    with gr.Column(elem_id="roof-run", elem_classes="store-section roof-section"):
+    with gr.Column(elem_id="roof-run", elem_classes="tab-section"):
         hint = WORDS["roof.run.hint"].format(longest=LONGEST, sample=SAMPLE, s_q=SAMPLED)
         gr.Markdown(f"### {WORDS['roof.run.title']}\n{hint}")
         with gr.Row(elem_classes="roof-controls"):
@@ -120,15 +118,13 @@ def _run() -> tuple[Any, ...]:
                 elem_id="roof-run-one",
             )  # fmt: skip
             sweep = gr.Button(WORDS["roof.run.sweep"], size="sm", min_width=150, elem_id="roof-run-sweep")
-            stop = gr.Button(
-                WORDS["roof.stop"], variant="stop", size="sm", min_width=80, interactive=False, elem_id="roof-stop-run"
-            )
+            stop = stop_button("roof.stop", "roof-stop-run", min_width=80)
         said = notice(elem_id="roof-run-notice")
         view = roofline_view({"charts": [], "notes": []}, elem_id="roof-measured")
     return methods, run, sweep, stop, said, view
 
 
 def _devices() -> gr.HTML:
-    with gr.Column(elem_id="roof-there", elem_classes="store-section roof-section"):
+    with gr.Column(elem_id="roof-there", elem_classes="tab-section"):
         gr.Markdown(f"### {WORDS['roof.there.title']}\n{WORDS['roof.there.hint']}")
-        return roofline_view({"charts": [], "notes": []}, elem_id="roof-devices")
+        return roofline_view({"charts": [], "notes": []}, elem_classes="ends-in-words", elem_id="roof-devices")

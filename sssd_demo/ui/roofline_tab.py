@@ -14,13 +14,10 @@ from sssd_demo.ui.roofline_events import RooflineEvents
 from sssd_demo.ui.roofline_layout import RooflineLayout, build
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.sessions import Sessions
+from sssd_demo.ui.wiring import AT_ONCE, QUIET, WAIT
 
-WAIT = 1.5  # seconds between looks at whether the model is there
-LIVE = 1.0  # … and at what visitors are doing
+LIVE = 1.0  # seconds between looks at what visitors are doing
 MOST_FOLLOWED = 8  # pages that follow a measurement at a time
-
-_QUIET: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-_AT_ONCE: dict[str, Any] = {**_QUIET, "queue": False}
 
 
 def roofline_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost, sessions: Sessions) -> RooflineLayout:
@@ -37,25 +34,25 @@ def roofline_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost, sessions: Sess
 def _plan(layout: RooflineLayout, events: RooflineEvents) -> None:
     changed = [layout.batch.input, *(each.input for each in layout.wanted()[1:])]
     planned = [layout.plan, layout.devices, layout.run]
-    gr.on(changed, events.replan, layout.wanted(), planned, trigger_mode="always_last", **_AT_ONCE)
+    gr.on(changed, events.replan, layout.wanted(), planned, trigger_mode="always_last", **AT_ONCE)
     ticking = gr.Timer(LIVE, active=False)
     followed = [layout.plan, layout.devices, layout.batch, layout.run]
-    layout.live.input(lambda on: gr.Timer(active=bool(on)), [layout.live], [ticking], **_AT_ONCE)
-    layout.live.input(events.replan, layout.wanted(), planned, **_AT_ONCE)
-    ticking.tick(events.live, layout.wanted(), followed, **_AT_ONCE)
+    layout.live.input(lambda on: gr.Timer(active=bool(on)), [layout.live], [ticking], **AT_ONCE)
+    layout.live.input(events.replan, layout.wanted(), planned, **AT_ONCE)
+    ticking.tick(events.live, layout.wanted(), followed, **AT_ONCE)
 
 
 def _measure(layout: RooflineLayout, events: RooflineEvents) -> None:
     buttons = [layout.measure, layout.stop_measure]
-    layout.measure.click(events.measure, None, [layout.machine_notice, layout.machine, *buttons], **_AT_ONCE).then(
+    layout.measure.click(events.measure, None, [layout.machine_notice, layout.machine, *buttons], **AT_ONCE).then(
         events.follow_measure,
         layout.wanted(),
         [layout.machine, layout.plan, layout.devices, *buttons],
         concurrency_id="roofline",
         concurrency_limit=MOST_FOLLOWED,
-        **_QUIET,
+        **QUIET,
     )
-    gr.on([layout.stop_measure.click, layout.stop_run.click], events.stop, None, None, **_AT_ONCE)
+    gr.on([layout.stop_measure.click, layout.stop_run.click], events.stop, None, None, **AT_ONCE)
 
 
 def _run(layout: RooflineLayout, events: RooflineEvents) -> None:
@@ -67,10 +64,10 @@ def _run(layout: RooflineLayout, events: RooflineEvents) -> None:
         "outputs": [layout.result, layout.plan, layout.devices, *buttons],
         "concurrency_id": "roofline",
         "concurrency_limit": MOST_FOLLOWED,
-        **_QUIET,
+        **QUIET,
     }
-    layout.run.click(events.run, [layout.batch, layout.methods], begun, **_AT_ONCE).then(**follow)
-    layout.sweep.click(events.sweep, [layout.methods], begun, **_AT_ONCE).then(**follow)
+    layout.run.click(events.run, [layout.batch, layout.methods], begun, **AT_ONCE).then(**follow)
+    layout.sweep.click(events.sweep, [layout.methods], begun, **AT_ONCE).then(**follow)
 
 
 def _offer(tab: gr.Tab, layout: RooflineLayout, events: RooflineEvents, host: ServiceHost) -> None:
@@ -84,5 +81,5 @@ def _offer(tab: gr.Tab, layout: RooflineLayout, events: RooflineEvents, host: Se
             return [gr.skip()] * (len(shown) + 1)
         return [*events.look(*controls), gr.Timer(active=False)]
 
-    tab.select(events.look, layout.wanted(), shown, **_AT_ONCE)
-    waiting.tick(first, layout.wanted(), [*shown, waiting], **_AT_ONCE)
+    tab.select(events.look, layout.wanted(), shown, **AT_ONCE)
+    waiting.tick(first, layout.wanted(), [*shown, waiting], **AT_ONCE)

@@ -17,12 +17,15 @@ from sssd_demo.ui import saguaro_file
 from sssd_demo.ui.components import STATIC
 from sssd_demo.ui.datastore_access import page_of
 from sssd_demo.ui.datastore_fill import forget_files
-from sssd_demo.ui.saguaro_figures import figures, sweep_figures, theory
+from sssd_demo.ui.measuring import queued
+from sssd_demo.ui.saguaro_alone import AloneKept
+from sssd_demo.ui.saguaro_figures import figures, sweep_figures
 from sssd_demo.ui.saguaro_found import Found
 from sssd_demo.ui.saguaro_pages import SaguaroPage, SaguaroPages
 from sssd_demo.ui.saguaro_picture import picture
-from sssd_demo.ui.saguaro_run import AloneKept, Asked, SaguaroRun, check
+from sssd_demo.ui.saguaro_run import Asked, SaguaroRun, check
 from sssd_demo.ui.saguaro_settings import asked_from
+from sssd_demo.ui.saguaro_theory import theory
 from sssd_demo.ui.service_host import ServiceHost
 from sssd_demo.ui.words import WORDS
 
@@ -173,11 +176,7 @@ class SaguaroEvents:
 
     def _now(self, run: SaguaroRun) -> str:
         state = run.state()
-        if state.phase != "queued":
-            return state.now
-        others = self._pages.ahead(run)
-        words = {0: "next", 1: "queued_one"}.get(others, "queued")
-        return WORDS[f"sag.now.{words}"].format(n=others)
+        return queued(self._pages.ahead(run)) if state.phase == "queued" else state.now
 
     def _idle(self) -> str:
         service = self._host.service

@@ -1,16 +1,16 @@
-"""A Saguaro run → bars, curves and tables under its picture: where outcomes were foreseen, and what theory expected."""
+"""A Saguaro run → bars, curves and tables under its picture: where outcomes were foreseen; a sweep → its curve."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sssd_demo.saguaro.fallback import break_even, fast_pays, slow_pays
 from sssd_demo.saguaro.power_law import LEAST_RANKS, PowerLaw, fit, tail
 from sssd_demo.saguaro.summary import CacheSummary, Latency, Tally
+from sssd_demo.ui.figures import ms
 from sssd_demo.ui.roofline_chart import Axis, Chart, Series
-from sssd_demo.ui.saguaro_found import CLOCKS, Clocked, Found, SweepPoint
+from sssd_demo.ui.saguaro_found import CLOCKS, Found, SweepPoint
 from sssd_demo.ui.words import WORDS
 
 WIDE = 16  # fan-outs beyond this are drawn on a logarithmic axis
@@ -34,27 +34,6 @@ def figures(found: Found | None) -> dict[str, Any]:
         "tables": [_latencies(cache), _busy(found, cache)],
         "notes": [WORDS["sag.figures.note"]],
     }
-
-
-def theory(found: Found | None) -> dict[str, Any]:
-    """What the formulas give, next to what came out, for each clock in a column of its own."""
-    columns = [(name, clocked) for name in CLOCKS if found and (clocked := found.clock(name)) and clocked.inputs]
-    if found is None or not columns:
-        return {"table": None, "notes": []}
-    head = [WORDS["sag.theory.head"], *(WORDS[f"sag.clock.{name}"] for name, _ in columns), WORDS["sag.theory.meaning"]]
-    rows = [
-        [WORDS[f"sag.theory.{key}"], *(_input(clocked, key) for _, clocked in columns), WORDS[f"sag.theory.{key}.is"]]
-        for key in ("p", "d", "s", "t_p", "t_b", "e_hit", "e_miss", "verify_ms")
-    ]
-    rows.append(_row("in_turn_predicted", [_times_text(_known(c).against_in_turn) for _, c in columns]))
-    rows.append(_row("in_turn_found", [_times_text(c.ratio) for _, c in columns]))
-    rows.append(_row("plain_predicted", [_times_text(_known(c).against_plain) for _, c in columns]))
-    rows.append(_row("plain_found", [_times_text(_against_plain(found, name, c)) for name, c in columns]))
-    rows.append(_row("condition", [_condition(c) for _, c in columns]))
-    rows.append(_row("waiting", [_waiting(c, slow_pays) for _, c in columns]))
-    rows.append(_row("going_on", [_pays(fast_pays(_known(c).p, _known(c).e_hit, 1.0)) for _, c in columns]))
-    rows.append(_row("break_even", [_waiting(c, break_even) for _, c in columns]))
-    return {"table": {"head": head, "rows": rows}, "notes": [WORDS["sag.theory.note"]]}
 
 
 def sweep_figures(points: Iterable[SweepPoint], now: str = "", share: float | None = None) -> dict[str, Any]:
@@ -98,7 +77,6 @@ def _sweep_said(found: list[SweepPoint]) -> str:
     if len(found) < 2:
         return ""
     first, last = found[0], found[-1]
-    best = max(found, key=lambda point: point.tokens_per_forward * (1 + point.hit_rate))
     return WORDS["sag.sweep.said"].format(
         c=first.c,
         low=last.c,
@@ -106,7 +84,6 @@ def _sweep_said(found: list[SweepPoint]) -> str:
         low_hits=last.hit_rate,
         accepted=first.acceptance,
         low_accepted=last.acceptance,
-        best=best.c,
     )
 
 
@@ -173,60 +150,20 @@ def _latencies(cache: CacheSummary) -> dict[str, Any]:
     return {"head": [WORDS[f"sag.times.{name}"] for name in ("what", "rounds", "p50", "p95")], "rows": rows}
 
 
+def _latency(latency: Latency) -> list[str]:
+    return [str(latency.rounds), ms(latency.p50), ms(latency.p95)]
+
+
 def _busy(found: Found, cache: CacheSummary) -> dict[str, Any]:
     clocked = found.clock("computed")
     there = clocked.ahead if clocked else None
     rows = [
         [WORDS["sag.times.drafter"], _percent(cache.drafter_busy), _percent(there.share("drafter") if there else None)],
         [WORDS["sag.times.target"], _percent(cache.target_busy), _percent(there.share("target") if there else None)],
-        [WORDS["sag.times.waited"], _ms(cache.wait_ms), _ms(there.total_of("wait") if there else None)],
+        [WORDS["sag.times.waited"], ms(cache.wait_ms), ms(there.total_of("wait") if there else None)],
     ]
     head = [WORDS["sag.times.busy"], *(WORDS[f"sag.clock.{name}"] for name in CLOCKS)]
     return {"head": head, "rows": rows}
-
-
-def _latency(latency: Latency) -> list[str]:
-    return [str(latency.rounds), _ms(latency.p50), _ms(latency.p95)]
-
-
-def _row(key: str, values: list[str]) -> list[str]:
-    return [WORDS[f"sag.theory.{key}"], *values, WORDS[f"sag.theory.{key}.is"]]
-
-
-def _known(clocked: Clocked) -> Any:
-    assert clocked.inputs is not None
-    return clocked.inputs
-
-
-def _waiting(clocked: Clocked, formula: Callable[[float, int, float, float, float], float | None]) -> str:
-    """What the cost model of fallbacks says of this answer, if any miss of it was waited for."""
-    known = _known(clocked)
-    return _pays(formula(known.p, 1, known.t_b, known.e_hit, known.e_miss) if known.t_b else None)
-
-
-def _pays(tokens: float | None) -> str:
-    return "–" if tokens is None else f"{tokens:.2f}"
-
-
-def _input(clocked: Clocked, key: str) -> str:
-    number = getattr(_known(clocked), key)
-    return _ms(number) if key == "verify_ms" else f"{number:.2f}"
-
-
-def _against_plain(found: Found, name: Any, clocked: Clocked) -> float | None:
-    plain = found.plain_on(name)
-    speed = clocked.ahead.tokens_per_second if clocked.ahead else None
-    return speed / plain if speed and plain else None
-
-
-def _condition(clocked: Clocked) -> str:
-    known = _known(clocked)
-    left, right = known.s + (1 - known.p) * known.t_b, 1 + known.d
-    return f"{left:.2f} {'<' if known.should_win else '≥'} {right:.2f}"
-
-
-def _times_text(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}×"
 
 
 def _share_text(part: int, whole: int) -> str:
@@ -234,8 +171,4 @@ def _share_text(part: int, whole: int) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.0%}"
-
-
-def _ms(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.1f} ms"
+    return WORDS["figure.none"] if share is None else f"{share:.0%}"

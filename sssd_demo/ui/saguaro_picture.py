@@ -12,6 +12,7 @@ from typing import Any
 from sssd_demo.saguaro.timeline import Doing, Timeline
 from sssd_demo.trace import Round, SaguaroRound, Trace
 from sssd_demo.ui.answer_payload import readable_date
+from sssd_demo.ui.measuring import asked
 from sssd_demo.ui.saguaro_found import CLOCKS, ClockName, Found
 from sssd_demo.ui.saguaro_verdict import facts, verdict
 from sssd_demo.ui.token_text import piece
@@ -59,8 +60,7 @@ def _asked(found: Found) -> str:
     trace = found.ahead or found.in_turn
     messages = trace.messages if trace else ()
     question = next((each["content"] for each in reversed(messages) if each["role"] == "user"), "")
-    line = " ".join(question.split())
-    return WORDS["sag.asked"].format(question=line if len(line) <= 160 else f"{line[:159]}…") if line else ""
+    return asked(question)
 
 
 def _clock(found: Found, name: ClockName) -> dict[str, Any]:

@@ -14,28 +14,27 @@ from typing import Literal
 
 from sssd_demo.answer import Answer
 from sssd_demo.bench.runner import WARM_UP
+from sssd_demo.compare.comparing import LOOK_EVERY, QUIET_WITHIN
 from sssd_demo.errors import UserError
 from sssd_demo.metrics import summarise
-from sssd_demo.profile_file import ProfileKey, load_profile, save_profile
 from sssd_demo.roofline import LENGTHS, Point, TimeForward
-from sssd_demo.saguaro.alone_times import BATCHES, CONTEXTS, REPEATS, AloneTimes, measure
+from sssd_demo.saguaro.alone_times import BATCHES, CONTEXTS, REPEATS, measure
 from sssd_demo.saguaro.summary import summarise_cache
 from sssd_demo.service import Service, Settings
 from sssd_demo.speculators.registry import WITH_DRAFTER
 from sssd_demo.trace import Trace
+from sssd_demo.ui.measuring import queued
+from sssd_demo.ui.saguaro_alone import AloneKept
 from sssd_demo.ui.saguaro_found import Found, SweepPoint
 from sssd_demo.ui.words import WORDS
 
 logger = logging.getLogger(__name__)
 
-WARM_UP_TOKENS = 12
-QUIET_WITHIN = 20.0  # seconds that a run waits in all for others' answers to end
-LOOK_EVERY = 0.1
+WARM_UP_TOKENS = 12  # of an answer that does not count
 SWEPT = (1.0, 0.75, 0.5, 0.25, 0.0)  # constants C
 
 Phase = Literal["queued", "running", "ended", "stopped", "failed"]
 OVER: frozenset[Phase] = frozenset({"ended", "stopped", "failed"})
-
 
 Look = Callable[[Trace], None]  # at an answer as it grows
 
@@ -72,30 +71,6 @@ class RunState:
     sweep: tuple[SweepPoint, ...] = ()
 
 
-class AloneKept:
-    """Times of forwards measured alone, kept in memory for each service, and on disk."""
-
-    def __init__(self) -> None:
-        self._kept: tuple[Service, AloneTimes] | None = None
-
-    def known(self, service: Service) -> AloneTimes | None:
-        """What was measured of the service's models, now or in an earlier run of the program."""
-        if self._kept is not None and self._kept[0] is service:
-            return self._kept[1]
-        if service.draft is None:
-            return None
-        target, draft = (load_profile(key) for key in _keys(service))
-        if target is None or draft is None:
-            return None
-        self._kept = service, AloneTimes(target, draft)
-        return self._kept[1]
-
-    def keep(self, service: Service, times: AloneTimes) -> None:
-        self._kept = service, times
-        for key, profile in zip(_keys(service), (times.target, times.draft), strict=True):
-            save_profile(key, profile)
-
-
 class SaguaroRun:
     """Runs what was `asked` once. One thread calls `run`; any may look at it, or stop it."""
 
@@ -117,7 +92,7 @@ class SaguaroRun:
         model, baseline = service.model, service.baseline()
         self._state = RunState(
             "queued",
-            WORDS["sag.now.next"],
+            queued(ahead=0),
             0.0,
             Found(
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -270,7 +245,7 @@ class SaguaroRun:
 
     def _wait_for_quiet(self) -> None:
         while self._service.engine.busy and self._patience > 0:
-            self._tell(phase="running", now=WORDS["sag.now.waiting"])
+            self._tell(phase="running", now=WORDS["measure.quiet"])
             if self._stopping.wait(LOOK_EVERY):
                 raise _Stopped
             self._patience -= LOOK_EVERY
@@ -304,10 +279,3 @@ def _swept(c: float, trace: Trace) -> SweepPoint | None:
         return None
     tested = summary.accepted + summary.rejected
     return SweepPoint(c, cache.all.hits, cache.all.rounds, summary.accepted, tested, summary.tokens_per_forward)
-
-
-def _keys(service: Service) -> tuple[ProfileKey, ProfileKey]:
-    """Where the times of both models are kept: apart from the profile by which lengths are planned."""
-    key = service.profile_key()
-    assert service.draft is not None
-    return replace(key, model=f"{key.model} alone"), replace(key, model=f"{service.draft.name} alone")

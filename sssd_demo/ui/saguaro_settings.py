@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from sssd_demo.errors import UserError
 from sssd_demo.saguaro.options import Bend, FallbackPolicy, FanOut, SaguaroOptions
 from sssd_demo.service import Settings
+from sssd_demo.ui.controls import AUTO
+from sssd_demo.ui.field_values import real, real_or_blank, whole
 from sssd_demo.ui.saguaro_run import Asked
-from sssd_demo.ui.settings_panel import AUTO, BASE_STORE, settings_from
+from sssd_demo.ui.settings_panel import BASE_STORE, settings_from
 from sssd_demo.ui.words import WORDS
 
 IN_TURN = "speculative"
@@ -40,35 +42,19 @@ def asked_from(
         raise UserError(WORDS["sag.refuse.empty"])
     if method not in SAGUARO_METHODS:
         raise UserError(WORDS["sag.refuse.method"].format(method=method, known=", ".join(SAGUARO_METHODS)))
-    if _whole(max_tokens, WORDS["sag.max_tokens"]) > MOST_TOKENS:
+    if whole(max_tokens, WORDS["set.answer_tokens"]) > MOST_TOKENS:
         raise UserError(WORDS["refuse.too_long"].format(longest=MOST_TOKENS, asked=int(max_tokens)))
     store = BASE_STORE if BASE_STORE in stores else None
     common = settings_from(IN_TURN, max_tokens=max_tokens, temperature=temperature, seed=seed, k=k)
     options = SaguaroOptions(
         fan_out=cast(FanOut, fan_out),  # what is not known is refused in a sentence
-        budget="auto" if budget in (AUTO, None) else _whole(budget, WORDS["sag.budget"]),
+        budget="auto" if budget in (AUTO, None) else whole(budget, WORDS["sag.budget"]),
         bend=cast(Bend, bend),
-        c=_real(c, WORDS["sag.c"]),
+        c=real(c, WORDS["sag.c"]),
         fallback=cast(FallbackPolicy, fallback),
         nearest=bool(nearest),
-        roll_back_after=_whole(roll_back, WORDS["sag.roll_back"]),
-        late_ms=None if late is None or not str(late).strip() else _real(late, WORDS["sag.late"]),
+        roll_back_after=whole(roll_back, WORDS["sag.roll_back"]),
+        late_ms=real_or_blank(late, WORDS["sag.late"]),
     )
     ahead = replace(common, method=method, saguaro=options, datastore=store)
     return Asked(question, common, ahead)
-
-
-def _whole(value: Any, name: str) -> int:
-    try:
-        if int(value) == float(value):
-            return int(value)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise UserError(WORDS["refuse.whole"].format(name=name, value=value))
-
-
-def _real(value: Any, name: str) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError) as error:
-        raise UserError(WORDS["refuse.number"].format(name=name, value=value)) from error

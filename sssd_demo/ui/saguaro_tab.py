@@ -14,13 +14,10 @@ from sssd_demo.compare.in_turn import InTurn
 from sssd_demo.ui.saguaro_events import FILE_NAME, SaguaroEvents
 from sssd_demo.ui.saguaro_layout import EXAMPLES, SaguaroLayout, build
 from sssd_demo.ui.service_host import ServiceHost
+from sssd_demo.ui.wiring import AT_ONCE, QUIET, WAIT, put_text, save_file
 from sssd_demo.ui.words import WORDS
 
-WAIT = 1.5  # seconds between looks at whether the model is there
 MOST_WATCHING = 32  # pages whose run is followed at a time
-
-_QUIET: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-_AT_ONCE: dict[str, Any] = {**_QUIET, "queue": False}
 
 
 def saguaro_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost, in_turn: InTurn) -> SaguaroLayout:
@@ -34,26 +31,20 @@ def saguaro_tab(demo: gr.Blocks, tab: gr.Tab, host: ServiceHost, in_turn: InTurn
         "outputs": [layout.view, layout.figures, layout.swept],
         "concurrency_id": "saguaro",
         "concurrency_limit": MOST_WATCHING,
-        **_QUIET,
+        **QUIET,
     }
     asks = [layout.run.click, layout.question.submit]
     for triggers, begin in ((asks, events.run), ([layout.sweep.click], events.sweep)):
-        begun = gr.on(triggers, begin, layout.controls(), page, **_AT_ONCE)
-        begun.then(**follow).then(events.end, None, page, **_AT_ONCE)
-    layout.stop.click(events.stop, None, None, **_AT_ONCE)
-    layout.load.upload(events.load, [layout.load], page, **_AT_ONCE)
-    layout.save.click(events.save, None, [layout.saved, layout.notice], **_AT_ONCE).then(
-        None, [layout.saved], js=f"(text) => window.sssdDemo.save('{FILE_NAME}', text)", **_AT_ONCE
-    )
+        begun = gr.on(triggers, begin, layout.controls(), page, **AT_ONCE)
+        begun.then(**follow).then(events.end, None, page, **AT_ONCE)
+    layout.stop.click(events.stop, None, None, **AT_ONCE)
+    layout.load.upload(events.load, [layout.load], page, **AT_ONCE)
+    save_file(layout.save, events.save, layout.saved, layout.notice, name=FILE_NAME)
     for key, button in zip(EXAMPLES, layout.examples, strict=True):
-        button.click(_example(key), None, [layout.question], **_AT_ONCE)
+        put_text(button, WORDS[f"sag.example.{key}.text"], layout.question)
     _offer(tab, events, host, page)
     demo.unload(events.leave)
     return layout
-
-
-def _example(key: str) -> Any:
-    return lambda: WORDS[f"sag.example.{key}.text"]
 
 
 def _offer(tab: gr.Tab, events: SaguaroEvents, host: ServiceHost, page: list[Any]) -> None:
@@ -66,5 +57,5 @@ def _offer(tab: gr.Tab, events: SaguaroEvents, host: ServiceHost, page: list[Any
             return [gr.skip()] * (len(page) + 1)
         return [*events.look(request), gr.Timer(active=False)]
 
-    tab.select(events.look, None, page, **_AT_ONCE)
-    waiting.tick(first, None, [*page, waiting], **_AT_ONCE)
+    tab.select(events.look, None, page, **AT_ONCE)
+    waiting.tick(first, None, [*page, waiting], **AT_ONCE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sssd_demo.saguaro.prediction import Inputs
 from sssd_demo.saguaro.timeline import Timeline
-from sssd_demo.ui.saguaro_found import ClockName, Found
+from sssd_demo.ui.saguaro_found import CLOCKS, ClockName, Found
 from sssd_demo.ui.words import WORDS
 
 SAME = 0.03  # a difference in speed that this is no more than is called none
@@ -73,7 +73,7 @@ def facts(found: Found) -> list[list[str]]:
         told.append([f"{cache.hit_rate:.2f}", label])
     if cache.rolled_back:
         told.append([str(cache.rolled_back), WORDS["sag.fact.rolled_back"]])
-    for name in ("measured", "computed"):
+    for name in CLOCKS:
         clocked = found.clock(name)
         if clocked is not None and clocked.ratio is not None:
             told.append([f"{clocked.ratio:.2f}×", WORDS[f"sag.fact.{name}"]])

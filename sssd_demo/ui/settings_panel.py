@@ -1,4 +1,4 @@
-"""The controls for one answer, with their bounds, and what they turn into."""
+"""The controls for one answer in the Chat tab, and what they, and those of other tabs, turn into."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import Any, cast
 import gradio as gr
 
 from sssd_demo.errors import UserError
-from sssd_demo.request import ACCEPTANCE_RULES, MAX_K, MAX_S_Q, RULES, Drafting, Length
-from sssd_demo.sampling import MAX_TEMPERATURE
+from sssd_demo.request import ACCEPTANCE_RULES, RULES, Drafting, Length
 from sssd_demo.service import Service, Settings
 from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
 from sssd_demo.trace import AcceptanceRule
+from sssd_demo.ui import controls
+from sssd_demo.ui.controls import AUTO, NO_STORE, Choices, choice, k_choices, s_q_choices, store_choices
 from sssd_demo.ui.datastore_map import tokens_text
+from sssd_demo.ui.field_values import real, real_or_blank, whole
 from sssd_demo.ui.words import WORDS
 
 LONGEST_ANSWER = 1024  # tokens; what one visitor may ask of a shared machine
-S_Q_CHOICES = (1, 2, 4, 8, 12, 16, 24, 32, 48, MAX_S_Q)
-AUTO = "auto"
-NO_STORE = "none"
 BASE_STORE = "base"  # the one that comes with the app
 
 
@@ -45,33 +44,24 @@ class SettingsPanel:
 
 
 def first_row() -> tuple[gr.Dropdown, gr.Dropdown, gr.Dropdown]:
-    """Method, length and store: what a visitor changes to compare.
-
-    Other values than those listed are let through: what a model offers is known only once it is loaded, any length
-    can be typed, and the service refuses what it does not know in a sentence of its own.
-    """
-    default = Settings()
-    lengths = [*((WORDS[f"set.s_q.{rule}"], rule) for rule in RULES), *((str(n), str(n)) for n in S_Q_CHOICES)]
+    """Method, length and store: what a visitor changes to compare."""
     return (
-        _choice([(default.method, default.method)], default.method, "set.method", 3),
-        _choice(lengths, AUTO, "set.s_q", 4),
-        _choice([(WORDS["set.store_none"], NO_STORE)], NO_STORE, "set.store", 3),
+        _choice([(Settings.method, Settings.method)], Settings.method, "set.method", 3),
+        _choice(s_q_choices(), AUTO, "set.s_q", 4),
+        _choice(store_choices(), NO_STORE, "set.store", 3),
     )
 
 
 def draft_choices() -> tuple[gr.Dropdown, gr.Dropdown]:
     """Draft length and acceptance rule, in the place of length and store while a draft model is what guesses."""
-    lengths = [(WORDS["set.s_q.auto"], AUTO), *((str(n), str(n)) for n in range(1, MAX_K + 1))]
     return (
-        _choice(lengths, AUTO, "set.k", 4, visible=False),
+        _choice(k_choices(), AUTO, "set.k", 4, visible=False),
         _choice([(rule, rule) for rule in ACCEPTANCE_RULES], Drafting.rule, "set.rule", 3, visible=False),
     )
 
 
-def _choice(choices: list[tuple[str, str]], value: str, label: str, scale: int, visible: bool = True) -> gr.Dropdown:
-    return gr.Dropdown(
-        choices, value=value, label=WORDS[label], scale=scale, min_width=80, allow_custom_value=True, visible=visible
-    )
+def _choice(choices: Choices, value: str, key: str, scale: int, visible: bool = True) -> gr.Dropdown:
+    return choice(choices, value, label=WORDS[key], scale=scale, min_width=80, visible=visible)
 
 
 def drafts_with_a_model(method: str | None) -> bool:
@@ -90,38 +80,14 @@ def for_method(method: str | None) -> list[Any]:
 
 
 def more() -> tuple[gr.Slider, gr.Number, gr.Slider, gr.Slider, gr.Number, gr.Textbox]:
-    """Sampling, length, seed, and the temperature of a draft model."""
-    default = Settings()
+    """Temperature, top-k, top-p, length, seed, and the temperature of a draft model."""
     with gr.Row():
-        temperature = gr.Slider(
-            0,
-            MAX_TEMPERATURE,
-            default.temperature,
-            step=0.05,
-            label=WORDS["set.temperature"],
-            info=WORDS["set.temperature_hint"],
-            min_width=140,
-        )
-        top_p = gr.Slider(
-            0.05, 1, default.top_p, step=0.01, label=WORDS["set.top_p"], info=WORDS["set.top_p_hint"], min_width=140
-        )
+        temperature = controls.temperature(min_width=140)
+        top_p = controls.top_p(min_width=140)
     with gr.Row():
-        top_k = gr.Number(
-            default.top_k,
-            precision=0,
-            label=WORDS["set.top_k"],
-            info=WORDS["set.top_k_hint"],
-            min_width=90,
-        )
-        seed = gr.Number(default.seed, precision=0, label=WORDS["set.seed"], info=WORDS["set.seed_hint"], min_width=90)
-    draft_temperature = gr.Textbox(
-        "",
-        label=WORDS["set.draft_temperature"],
-        info=WORDS["set.draft_temperature_hint"],
-        visible=False,
-        elem_id="draft-temperature",
-    )
-    max_tokens = gr.Slider(1, LONGEST_ANSWER, default.max_new_tokens, step=1, label=WORDS["set.max_tokens"])
+        top_k, seed = controls.top_k(), controls.seed()
+    draft_temperature = controls.draft_temperature(visible=False, elem_id="draft-temperature")
+    max_tokens = gr.Slider(1, LONGEST_ANSWER, Settings.max_new_tokens, step=1, label=WORDS["set.max_tokens"])
     return temperature, top_k, top_p, max_tokens, seed, draft_temperature
 
 
@@ -159,30 +125,29 @@ def settings_from(
     draft_temperature: str | float | None = None,
 ) -> Settings:
     """Values of controls, or of anybody who calls the API, as settings. Raises `UserError` naming the wrong one."""
-    longest = _whole(max_tokens, WORDS["set.max_tokens"])
+    longest = whole(max_tokens, WORDS["set.max_tokens"])
     if longest > LONGEST_ANSWER:
         raise UserError(WORDS["refuse.too_long"].format(longest=LONGEST_ANSWER, asked=longest))
     return Settings(
         method=method or Settings.method,
         s_q=_length(s_q),
         datastore=None if store in (NO_STORE, None) else str(store),
-        temperature=_real(temperature, WORDS["set.temperature"]),
-        top_k=_whole(top_k, WORDS["set.top_k"]),
-        top_p=_real(top_p, WORDS["set.top_p"]),
+        temperature=real(temperature, WORDS["set.temperature"]),
+        top_k=whole(top_k, WORDS["set.top_k"]),
+        top_p=real(top_p, WORDS["set.top_p"]),
         max_new_tokens=longest,
-        seed=_whole(seed, WORDS["set.seed"]),
+        seed=whole(seed, WORDS["set.seed"]),
         share=bool(share),
-        k="auto" if k in (AUTO, None) else _whole(k, WORDS["set.k"]),
+        k="auto" if k in (AUTO, None) else whole(k, WORDS["set.k"]),
         rule=cast(AcceptanceRule, rule or Settings.rule),  # one that is not known is refused in a sentence
-        draft_temperature=_real_or_blank(draft_temperature, WORDS["set.draft_temperature"]),
+        draft_temperature=real_or_blank(draft_temperature, WORDS["set.draft_temperature"]),
     )
 
 
 def choices(service: Service) -> tuple[Any, Any]:
     """Updates of the method and store controls to what the loaded model offers."""
     methods, stores = service.methods(), service.store_names()
-    offered = [(WORDS["set.store_none"], NO_STORE), *((name, name) for name in stores)]
-    return gr.update(choices=methods), gr.update(choices=offered, value=_first_store(service, stores))
+    return gr.update(choices=methods), gr.update(choices=store_choices(stores), value=_first_store(service, stores))
 
 
 def _first_store(service: Service, stores: list[str]) -> str:
@@ -200,24 +165,4 @@ def _length(value: str | int | None) -> Length:
     for rule in RULES:
         if value in (rule, None):
             return rule
-    return _whole(value, WORDS["set.s_q"])
-
-
-def _whole(value: Any, name: str) -> int:
-    try:
-        if int(value) == float(value):
-            return int(value)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise UserError(WORDS["refuse.whole"].format(name=name, value=value))
-
-
-def _real_or_blank(value: Any, name: str) -> float | None:
-    return None if value is None or not str(value).strip() else _real(value, name)
-
-
-def _real(value: Any, name: str) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError) as error:
-        raise UserError(WORDS["refuse.number"].format(name=name, value=value)) from error
+    return whole(value, WORDS["set.s_q"])

@@ -36,7 +36,7 @@ def _what_happened(trace: Trace, summary: Summary, ratio: float | None, busier_t
         accepted=summary.accepted,
         tokens=summary.tokens,
         share=summary.accepted / summary.tokens,
-        source=WORDS[f"verdict.source.{_main_source(trace)}"],
+        source=WORDS[f"source.{_main_source(trace)}"],
     )
     return f"{_speed(summary, ratio, busier_than_at)} {told}".strip()
 

@@ -23,8 +23,6 @@ COMPARE_WORDS = {
     "compare.k": "guesses in a row (K)",
     "compare.k_hint": "of a draft model; several: a lane for each",
     "compare.store": "datastore",
-    "compare.max_tokens": "longest answer",
-    "compare.max_tokens_hint": "tokens",
     "compare.repeats": "repeats",
     "compare.repeats_hint": "of everything, in rotating order",
     "compare.more": "More settings, own question file",
@@ -47,11 +45,7 @@ COMPARE_WORDS = {
     "compare.own_question": "your question",
     # what is happening
     "compare.now.idle": "Nothing has run yet. Choose methods and press Run; it takes some seconds for each.",
-    "compare.now.queued_one": "Waiting: another visitor's measurement runs, and two at once would not be fair.",
-    "compare.now.queued": "Waiting: {n} measurements of other visitors come first; two at once would not be fair.",
-    "compare.now.next": "About to begin …",
     "compare.now.warming": "Warming up {lane}; this does not count.",
-    "compare.now.waiting": "Waiting until others have been answered: times are fair on an idle machine only.",
     "compare.now.running": "{lane} is answering: answer {n} of {all}.",
     "compare.now.ended": "Finished: {n} answers. Drag the clock or press play to see them race.",
     "compare.now.stopped": "Stopped after {n} of {all} answers.",
@@ -59,7 +53,6 @@ COMPARE_WORDS = {
     "compare.now.recorded": "Recorded on {device} · {dtype} · {model}, {date}: {n} answers.",
     "compare.lane.waiting": "waits for its turn",
     "compare.lane.none": "was not measured",
-    "compare.asked": "Asked: “{question}”",
     # verdicts
     "compare.race.none": "Two answers are needed for a race.",
     "compare.race.first": "{name} finished first, after {seconds:.1f} s; {plain} took {plain_seconds:.1f} s.",

@@ -5,16 +5,17 @@ from __future__ import annotations
 SAGUARO_WORDS = {
     "tab.saguaro": "Saguaro",
     "sag.lead": (
-        "**Guessing while it is still being checked.** A small model, the *drafter*, guesses the next tokens; the large"
-        " one, the *target*, checks them. Drafting in turn, each waits for the other. Saguaro lets the drafter use the"
-        " time of the check: it prepares the next draft for every outcome that the check is likely to have. If the"
-        " outcome is among them (a **hit** ●), the next draft lies ready at once; if not (a **miss** ○), one is made as"
-        " usual. The text stays the target's own in any case."
+        "**Guessing while it is still being checked.** A small model, the *drafter*, guesses the next tokens, a"
+        " *draft*; the large one, the *target*, checks them all at once: that is a *round*. Drafting in turn, each"
+        " waits for the other. Saguaro lets the drafter use the time of the check: it prepares the next draft for"
+        " every outcome that the check is likely to have. If the outcome is among them (a **hit** ●), the next draft"
+        " lies ready at once; if not (a **miss** ○), one is made as usual. The text stays the target's own in any"
+        " case."
     ),
     "sag.question": "Question",
     "sag.question_hint": "What both are asked",
     "sag.method": "method",
-    "sag.method_hint": "with SSSD: n-grams join the drafts and stand in for misses",
+    "sag.method_hint": "with SSSD: looked-up text (n-grams) joins in and covers misses",
     "sag.k": "guesses in a row (K)",
     "sag.k_hint": "of the drafter, the same for both",
     "sag.fan_out": "spread of outcomes",
@@ -26,7 +27,6 @@ SAGUARO_WORDS = {
     "sag.fan_out.sized": "sized: by batch, hit rate",
     "sag.budget": "outcomes prepared",
     "sag.budget_hint": "in a round; auto: as many as one check hides",
-    "sag.max_tokens": "longest answer",
     "sag.more": "More settings: sampling, misses, limits",
     "sag.bend": "Saguaro sampling",
     "sag.bend_hint": "drafts so that refusals are easier to foresee; at temperature 0 it does nothing",
@@ -67,13 +67,9 @@ SAGUARO_WORDS = {
         "The model {model} has no draft model, and without one nothing can be prepared. Choose a preset that is a pair"
         " ({pairs}), or look at a recorded run."
     ),
-    "sag.now.queued_one": "Waiting: another visitor's measurement runs, and two at once would not be fair.",
-    "sag.now.queued": "Waiting: {n} measurements of other visitors come first; two at once would not be fair.",
-    "sag.now.next": "About to begin …",
     "sag.now.warming": "Warming up {method}; this does not count.",
     "sag.now.starting": "The drafter is starting in a process of its own …",
     "sag.now.timing": "Timing forwards of both models, each alone ({n} of {all}); this is done once on a machine.",
-    "sag.now.waiting": "Waiting until others have been answered: times are fair on an idle machine only.",
     "sag.now.in_turn": "Drafting in turn ({method}): {tokens} tokens so far.",
     "sag.now.ahead": "Preparing ahead ({method}): {tokens} tokens so far.",
     "sag.now.ended": "Finished.",
@@ -85,7 +81,6 @@ SAGUARO_WORDS = {
     "sag.now.fault": "an internal error; the log has the details.",
     "sag.now.dead": "The drafter died during this run; the answer was finished without it, and a new one will start.",
     "sag.recorded": "Recorded on {device} · {dtype} · {model}, {date}",
-    "sag.asked": "Asked: “{question}”",
     # clocks
     "sag.clock.measured": "measured here",
     "sag.clock.computed": "two devices, computed",

@@ -66,7 +66,7 @@ def look_up(page: Page, text: str, store: str = "") -> None:
 
 
 def conversations(page: Page) -> int:
-    return int(page.locator(".sg-counts dd").first.inner_text())
+    return int(page.locator(".facts dd").first.inner_text())
 
 
 def test_a_store_grows_pauses_goes_on_and_starts_over(tab: Page):
@@ -84,7 +84,7 @@ def test_a_store_grows_pauses_goes_on_and_starts_over(tab: Page):
     expect(tab.locator(".sg-now")).to_contain_text("Paused after", timeout=20_000)
     paused = conversations(tab)
     tab.get_by_role("button", name="Resume").click()
-    expect(tab.locator(".sg-counts dd").first).to_have_text(str(paused + 2), timeout=20_000)
+    expect(tab.locator(".facts dd").first).to_have_text(str(paused + 2), timeout=20_000)
     tab.locator("#grow-again").click()
     expect(tab.locator(".sg-now")).to_contain_text(re.compile(r"Conversation [123] of 200"))
     assert conversations(tab) < paused

@@ -51,7 +51,7 @@ def host(service: CompareService) -> ServiceHost:
 
 @pytest.fixture
 def events(host: ServiceHost) -> CompareEvents:
-    return CompareEvents(StoreAccess(host))
+    return CompareEvents(StoreAccess(host), InTurn(6))
 
 
 def run(events: CompareEvents, prompt: str = "a cat", page: str = "a", **changes: Any) -> list[Any]:
@@ -135,7 +135,7 @@ def test_an_empty_question_is_refused(events: CompareEvents, prompt: str | None)
 
 
 def test_before_the_model_is_there_run_says_so(service: CompareService):
-    events = CompareEvents(StoreAccess(ServiceHost(opens(service), "fake")))
+    events = CompareEvents(StoreAccess(ServiceHost(opens(service), "fake")), InTurn(6))
     assert "not ready yet" in refused(events)
 
 

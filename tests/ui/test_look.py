@@ -1,12 +1,16 @@
 """Colours, words and scripts belong together."""
 
 import re
+from pathlib import Path
 from typing import get_args
 
 from sssd_demo.trace import Fate, Source
-from sssd_demo.ui.components import SCRIPTS, STATIC, script_head
+from sssd_demo.ui import words
+from sssd_demo.ui.components import SCRIPTS, STATIC, STYLES, script_head
 from sssd_demo.ui.palette import COLOURS, Shade, css_variables
 from sssd_demo.ui.words import WORDS, browser_words
+
+WORDS_FILES = list(Path(words.__file__).parent.glob("words*.py"))
 
 
 def luminance(colour: str) -> float:
@@ -31,8 +35,8 @@ def test_text_can_be_read_on_its_background_in_both_themes():
         check(COLOURS[name], COLOURS["page"], 4.5)
 
 
-def test_every_colour_that_the_style_sheet_uses_is_in_the_palette():
-    used = set(re.findall(r"var\(--c-([a-z-]+)\)", (STATIC / "app.css").read_text()))
+def test_every_colour_that_the_style_sheets_use_is_in_the_palette():
+    used = set(re.findall(r"var\(--c-([a-z-]+)\)", "".join((STATIC / name).read_text() for name in STYLES)))
     assert used <= set(COLOURS)
     assert all(f"--c-{name}:" in css_variables() for name in used)
 
@@ -47,7 +51,12 @@ def test_fates_and_sources_have_words():
     for fate in (*get_args(Fate), "bonus", "plain"):
         assert {f"fate.{fate}.name", f"fate.{fate}.rule"} <= set(WORDS)
     for source in get_args(Source):
-        assert {f"source.{source}", f"verdict.source.{source}"} <= set(WORDS)
+        assert f"source.{source}" in WORDS
+
+
+def test_no_text_is_written_in_two_places():
+    keys = re.findall(r'^    "([^"]+)":', "".join(path.read_text() for path in WORDS_FILES), re.MULTILINE)
+    assert sorted(keys) == sorted(WORDS)
 
 
 def test_scripts_never_parse_text_as_markup():

@@ -6,16 +6,10 @@ import re
 from pathlib import Path
 
 from sssd_demo.ui.components import STATIC
-from sssd_demo.ui.palette import COLOURS
 from sssd_demo.ui.words_roofline import ROOFLINE_WORDS
 
 UI = Path(__file__).parents[2] / "sssd_demo" / "ui"
 CODE = "\n".join(path.read_text(encoding="utf-8") for path in sorted(UI.glob("roofline_*.py")))
-
-
-def test_every_colour_that_the_style_sheet_uses_is_in_the_palette():
-    used = set(re.findall(r"var\(--c-([a-z-]+)\)", (STATIC / "roofline.css").read_text(encoding="utf-8")))
-    assert used <= set(COLOURS)
 
 
 def test_every_text_that_the_code_asks_for_exists_and_none_is_left_over():

@@ -14,8 +14,9 @@ from sssd_demo import trace_file
 from sssd_demo.compare.in_turn import InTurn
 from sssd_demo.errors import UserError
 from sssd_demo.ui import saguaro_file
+from sssd_demo.ui.saguaro_alone import AloneKept
 from sssd_demo.ui.saguaro_events import SaguaroEvents
-from sssd_demo.ui.saguaro_run import SWEPT, AloneKept, SaguaroRun
+from sssd_demo.ui.saguaro_run import SWEPT, SaguaroRun
 from sssd_demo.ui.saguaro_settings import asked_from
 from sssd_demo.ui.service_host import ServiceHost
 from tests.toy_saguaro import FIRST, HIT, Made, saguaro_trace

@@ -15,9 +15,10 @@ from sssd_demo.saguaro.prediction import Inputs
 from sssd_demo.trace import Fallback, MissReason, Source, Trace
 from sssd_demo.ui import saguaro_file
 from sssd_demo.ui.answer_payload import AnswerPayload
-from sssd_demo.ui.saguaro_figures import figures, sweep_figures, theory
+from sssd_demo.ui.saguaro_figures import figures, sweep_figures
 from sssd_demo.ui.saguaro_found import Found, SweepPoint
 from sssd_demo.ui.saguaro_picture import picture, shown
+from sssd_demo.ui.saguaro_theory import theory
 from sssd_demo.ui.saguaro_verdict import because, verdict
 from sssd_demo.ui.words import WORDS, browser_words
 from tests.toy_saguaro import ALONE, FIRST, HIT, MISS, Made, saguaro_trace, speculative_trace
