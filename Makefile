@@ -20,9 +20,10 @@ demo: $(VENV)/.run-time
 	@$(RUN) -m sssd_demo fetch $(PRESET)
 	@$(RUN) -m sssd_demo serve --preset $(PRESET)
 
+# A file of tests has a core to itself: two that computed with all threads at once would only wait for each other.
 # Without Chromium the browser journeys are skipped, and the summary says how to get it.
 test: $(VENV)/.development
-	$(RUN) -m pytest $(TESTS)
+	OMP_NUM_THREADS=1 $(RUN) -m pytest -n logical --maxprocesses 4 --dist loadfile $(TESTS)
 
 lint: $(VENV)/.development
 	$(RUN) -m ruff check .

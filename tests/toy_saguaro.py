@@ -116,14 +116,13 @@ def _round(index: int, made: Made, outcome: tuple[int, int], start: float, verif
             spans.append(Span("drafter", "redraft", now, now + STEP, width))
             now += STEP
     now += MESSAGE
-    own = start
-    if made.fallback == "backup":  # looked up while the drafter looks the outcome up
-        own = start + NGRAMS
-        spans.append(Span("target", "backup", start, own))
-    if made.why == "no drafter" or now < own:
-        now = own
-    if now > own:
-        spans.append(Span("target", "wait", own, now))
+    if made.why == "no drafter":
+        now = start
+    if now > start:
+        spans.append(Span("target", "wait", start, now))
+    if made.fallback == "backup":  # looked up once there was nothing better
+        spans.append(Span("target", "backup", now, now + NGRAMS))
+        now += NGRAMS
     tree, bonus = chain(index, made.accepted)
     others = [token for token in range(len(WORDS)) if token != outcome[1]]
     guesses = dict.fromkeys(range(K + 1), others[: made.fan_out]) if prepared else {}

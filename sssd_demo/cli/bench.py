@@ -150,8 +150,8 @@ def _add_clocks(
 
     _tell("timing the forwards of both models alone")
     alone = measure_alone(service.time_forward, service.time_draft)
-    drafted = {name: one.method for name, one in settings.items() if name not in LIBRARY}
-    for name, figures in clock_figures(samples, drafted, alone).items():
+    own = {name: one for name, one in settings.items() if name not in LIBRARY}
+    for name, figures in clock_figures(samples, own, alone).items():
         methods[name]["overall"] |= figures
 
 

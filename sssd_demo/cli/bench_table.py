@@ -54,6 +54,13 @@ def _clock_lines(name: str, overall: dict[str, Any]) -> Iterator[str]:
         ratio = overall.get(clock, {}).get("speedup_vs_speculative")
         if ratio:
             yield f"{name}: {_cell(ratio, '{:.2f}')} of speculative at its best K, {words}"
+        prediction = overall.get(clock, {}).get("prediction")
+        if prediction and prediction["predicted_vs_speculative"]:
+            told, came = prediction["predicted_vs_speculative"], prediction["speedup_vs_speculative"]
+            yield (
+                f"{name}: {_cell(told, '{:.2f}')} of {prediction['speculative']} by the formula,"
+                f" {_cell(came, '{:.2f}')} {words}"
+            )
 
 
 def _same(overall: dict[str, Any]) -> str:

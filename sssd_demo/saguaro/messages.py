@@ -96,7 +96,6 @@ class Served:
 
 @dataclass(frozen=True)
 class Serve:
-    version: int
     served: tuple[Served, ...]
 
 

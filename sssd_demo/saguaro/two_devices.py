@@ -4,7 +4,7 @@ Outcomes, hits and misses stay those of the trace. Only durations are replaced: 
 takes what one of its width takes alone; looking up and sending take what they took in the trace, which is no less. A
 step never begins before what it depends on has ended:
 
-    n-grams    after the outcome of the last verification
+    n-grams    after the outcome of the last verification; where they only stand in, after the drafter's answer
     lookup     after the outcome was told, and all that the drafter did before has ended
     redraft    after the lookup that failed
     verify     after the draft has arrived, and the target's own n-grams are there
@@ -50,7 +50,8 @@ def asynchronous(
         for span in before:
             ready = plan.add("drafter", span.what, ready, step.work_ms(span), round_.index)
         outcome = own = plan.ends("target")
-        for span in _of(work, "backup"):
+        joining, standing_in = step.ngrams()
+        for span in joining:
             own = plan.add("target", "backup", own, span.end_ms - span.start_ms, round_.index)
         answered = asked = max(outcome + sending, ready)
         for span in asked_for:
@@ -63,6 +64,8 @@ def asynchronous(
             arrives = max(own, answered + bringing)
         if arrives > own:
             plan.add("target", "wait", own, arrives - own, round_.index)
+        for span in standing_in:
+            arrives = plan.add("target", "backup", arrives, span.end_ms - span.start_ms, round_.index)
         plan.hand_over(round_.index, arrives, looked_up(work))
         plan.add("target", "verify", arrives, step.verify_ms, round_.index)
         told = arrives + sending
@@ -186,6 +189,12 @@ class _Step:
         if asked is None:
             asked = sum(span.what != "redraft" for span in spans)
         return spans[:asked], spans[asked:]
+
+    def ngrams(self) -> tuple[list[Span], list[Span]]:
+        """What the target looked up while the drafter was answering, and what once it had waited."""
+        spans, waits = _of(self.work, "backup"), _of(self.work, "wait")
+        ready = waits[-1].end_ms if waits else float("inf")
+        return [span for span in spans if span.start_ms < ready], [span for span in spans if span.start_ms >= ready]
 
     def work_ms(self, span: Span) -> float:
         """What a stretch of the drafter's work takes alone."""

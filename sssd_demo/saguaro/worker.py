@@ -117,7 +117,7 @@ def _serve(channel: connection.Connection, load: Load, threads: int) -> None:
             send(channel, drafter.answer(message, hurry=lambda: bool(listen())))
         elif isinstance(message, Serve):
             while listen() and isinstance(said[0], Serve):  # of methods that share the round: prepared for together
-                message = Serve(message.version, message.served + said.popleft().served)
+                message = Serve(message.served + said.popleft().served)
             drafter.prepare(message, hurry=verified)
 
 

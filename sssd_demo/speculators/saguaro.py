@@ -8,7 +8,7 @@ it keeps what SSSD keeps, which serves as backup, and with `mix` joins every dra
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Seq
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -145,18 +145,19 @@ class Saguaro:
             answer.started, answer.most = started, answer.sequence.s_q - 1
         notes = _Notes()
         drafter = self._ask(answers)
-        backups = self._backups(answers, notes)
+        # Where n-grams join every draft, they are found while the drafter looks the outcomes up.
+        ngrams = self._ngrams(answers, notes) if self._mix else {}
         waits = self._clock()
         reply = drafter.reply(self._version, self._patience(answers, started)) if drafter else None
         notes.add("wait", waits, self._clock())
         drafted = {each.id: each for each in reply.drafts} if reply else {}
+        if not self._mix:
+            wanting = [answer for answer in answers if self._wanting(answer, drafted.get(answer.sequence.id))]
+            ngrams = self._ngrams(wanting, notes)
         spans = (*(reply.spans if reply else ()), *notes.spans)
         if reply:
             self._times.learn(reply.spans, len(answers))
-        return [
-            self._serve(answer, drafted.get(answer.sequence.id), backup, spans, len(answers))
-            for answer, backup in zip(answers, backups, strict=True)
-        ]
+        return [self._serve(answer, drafted.get(answer.sequence.id), ngrams, spans, len(answers)) for answer in answers]
 
     def verifying(self, sequences: Seq[Sequence], trees: Seq[DraftTree]) -> dict[int, SaguaroRound]:
         """The target begins: the drafter may prepare for what comes of it."""
@@ -169,7 +170,7 @@ class Saguaro:
             if self._drafter is not None and answer.joined == self._drafter.number:
                 served.append(self._served(answer, tree, len(sequences)))
         if self._drafter is not None and served:
-            self._drafter.send(Serve(self._version, tuple(served)))
+            self._drafter.send(Serve(tuple(served)))
         return accounts
 
     def observe(self, outcomes: Seq[Outcome]) -> None:
@@ -216,17 +217,18 @@ class Saguaro:
             bending=self._bending(answer),
         )
 
-    def _backups(self, answers: Seq[_Answer], notes: _Notes) -> list[DraftTree]:
-        """N-grams for everybody, while the drafter is looking the outcomes up.
+    def _ngrams(self, answers: Seq[_Answer], notes: _Notes) -> dict[int, DraftTree]:
+        """N-grams by sequence id. The target waits for them, one sequence after another (`benchmarks/drafting.py`).
 
-        After a hit the target waits for them: 0.3 to 0.7 ms a sequence (`benchmarks/drafting.py`), so that a batch of
-        32 waits for some 10 to 20 ms. They follow the text, which ends with the outcome, and could be looked up during
-        verification only for the outcomes that the drafter guesses, by a second copy of the stores at its side.
+        They follow the text, which ends with the outcome. The drafter could look them up during verification only for
+        the outcomes that it guesses, in a second copy of the stores.
         """
+        if not answers:
+            return {}
         started = self._clock()
-        backups = [answer.ngrams.draft(answer.sequence.tokens, answer.sequence.s_q) for answer in answers]
+        found = {answer.sequence.id: answer.ngrams.draft(answer.sequence.tokens, answer.most + 1) for answer in answers}
         notes.add("backup", started, self._clock())
-        return backups
+        return found
 
     def _patience(self, answers: Seq[_Answer], started: float) -> float | None:
         """The moment up to which the target waits: that of the least patient sequence."""
@@ -234,7 +236,12 @@ class Saguaro:
         return started + min(limits) / 1e3 if limits else None
 
     def _serve(
-        self, answer: _Answer, drafted: Drafted | None, backup: DraftTree, spans: tuple[Span, ...], batch: int
+        self,
+        answer: _Answer,
+        drafted: Drafted | None,
+        ngrams: Mapping[int, DraftTree],
+        spans: tuple[Span, ...],
+        batch: int,
     ) -> DraftTree:
         """Choose what the target verifies. What was just drafted is served or not by outcomes and time alone."""
         past, first = answer.past, not answer.rounds
@@ -251,7 +258,7 @@ class Saguaro:
             past.looked_up(hit)
         if drafted is not None and drafted.rank is not None:
             past.ranked(drafted.rank, refused=answer.outcome[0] < answer.depth)
-        choice = self._choice(answer, drafted, backup, batch)
+        choice = self._choice(answer, drafted, ngrams.get(answer.sequence.id, EMPTY_TREE), batch)
         answer.own = choice.own
         answer.account = SaguaroRound(
             outcome=answer.outcome,
@@ -278,6 +285,12 @@ class Saguaro:
         if options.nearest and drafted is not None and len(drafted.nearest):
             return _Choice(mixed(drafted.nearest, backup, most), "nearest")
         return _Choice(backup, "backup") if len(backup) else _Choice(EMPTY_TREE, "nothing")
+
+    def _wanting(self, answer: _Answer, drafted: Drafted | None) -> bool:
+        """Whether the drafter has nothing to serve where there is room for something."""
+        if drafted is None:
+            return True
+        return not self._may_serve(drafted.tree, answer.most) or not (len(drafted.tree) or drafted.hit)
 
     @staticmethod
     def _may_serve(tree: DraftTree, most: int) -> bool:

@@ -20,6 +20,8 @@ ARGUMENTS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
     " --disable-component-update --disable-sync"
 )
+# A slow machine may take its time: only a test that fails waits so long.
+expect.set_options(timeout=30_000)
 ADVICE = "no Chromium was found; install one (for example `playwright install chromium`) to run the browser tests"
 
 RUN = "document.title='ran'"
@@ -80,7 +82,7 @@ def page(browser: Browser, app: RunningApp) -> Iterator[Page]:
 
 def open_app(page: Page, url: str) -> None:
     page.goto(url)
-    expect(page.locator(".frame-head")).to_have_attribute("data-state", re.compile("ready|busy"), timeout=30_000)
+    expect(page.locator(".frame-head")).to_have_attribute("data-state", re.compile("ready|busy"))
 
 
 def type_and_send(page: Page, text: str) -> None:
@@ -101,7 +103,7 @@ def upload(page: Page, path: Path) -> None:
 
 
 def wait_for_answer(page: Page) -> None:
-    expect(page.locator(".answer-view")).to_have_attribute("data-state", "ended", timeout=30_000)
+    expect(page.locator(".answer-view")).to_have_attribute("data-state", "ended")
     expect(page.locator("#send")).to_be_enabled()
 
 

@@ -635,7 +635,7 @@ def test_the_model_can_be_changed_for_everybody(browser: Browser):
     choice.press("Enter")
     expect(page.locator("#notice")).to_contain_text("Getting another ready")
     wait_until(lambda: running.host.model == "another" and running.host.service is not None)
-    expect(page.locator(".frame-head")).to_have_attribute("data-state", "ready", timeout=10_000)
+    expect(page.locator(".frame-head")).to_have_attribute("data-state", "ready")
     ask(page, "the cat please")
     wait_for_answer(page)
     page.close()

@@ -46,7 +46,7 @@ def tab(page: Page) -> Page:
 
 def run(page: Page) -> None:
     page.locator("#saguaro-run").click()
-    expect(page.locator(".saguaro-view")).to_have_attribute("data-phase", "ended", timeout=30_000)
+    expect(page.locator(".saguaro-view")).to_have_attribute("data-phase", "ended")
 
 
 def test_a_run_shows_both_timelines_a_verdict_and_the_cache_of_a_round(tab: Page):
@@ -115,7 +115,7 @@ def test_a_run_can_be_stopped(tab: Page, service: SaguaroService):
     expect(tab.locator("#saguaro-stop")).to_be_enabled()
     expect(tab.locator(".st-lane").first).to_be_visible(timeout=30_000)
     tab.locator("#saguaro-stop").click()
-    expect(tab.locator(".saguaro-view")).to_have_attribute("data-phase", "stopped", timeout=30_000)
+    expect(tab.locator(".saguaro-view")).to_have_attribute("data-phase", "stopped")
     expect(tab.locator("#saguaro-run")).to_be_enabled()
     service.pause = 0.0
 
@@ -123,7 +123,7 @@ def test_a_run_can_be_stopped(tab: Page, service: SaguaroService):
 def test_hits_and_misses_are_marked_in_the_chat(page: Page):
     page.locator("#message textarea").fill("Where is the cat?")
     page.keyboard.press("Enter")
-    expect(page.locator(".answer-view")).to_have_attribute("data-state", "ended", timeout=30_000)
+    expect(page.locator(".answer-view")).to_have_attribute("data-state", "ended")
     expect(page.locator(".rs-cache.is-hit")).to_have_count(9)
     expect(page.locator(".rs-cache.is-miss")).to_have_count(2)
     page.locator(".rs-bar[data-round='2']").click()

@@ -100,8 +100,10 @@ def backup_where_the_draft_looks_unlikely() -> AbstractContextManager[Any]:
     honest = Saguaro._choice
 
     def choice(self: Saguaro, answer: _Answer, drafted: Drafted | None, backup: DraftTree, batch: int) -> _Choice:
-        if drafted is not None and len(drafted.tree) and drafted.tree.probs[0] < UNLIKELY and len(backup):
-            return _Choice(backup, "backup")
+        if drafted is not None and len(drafted.tree) and drafted.tree.probs[0] < UNLIKELY:
+            ngrams = answer.ngrams.draft(answer.sequence.tokens, answer.most + 1)
+            if len(ngrams):
+                return _Choice(ngrams, "backup")
         return honest(self, answer, drafted, backup, batch)
 
     return patch.object(Saguaro, "_choice", choice)

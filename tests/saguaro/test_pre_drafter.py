@@ -116,7 +116,7 @@ class Bench:
             self.served[id_] = tree
             chosen = self.spread if self.rng.random() < 0.85 else None
             served.append(Served(id_, tree, own, self.k, 100, chosen if spread == "its own" else spread))
-        self.drafter.prepare(Serve(self.version, tuple(served)), hurry)
+        self.drafter.prepare(Serve(tuple(served)), hurry)
         if self.check:
             for id_, cache in self.drafter._caches.items():
                 for (node, bonus), draft in cache.drafts.items():
@@ -175,7 +175,7 @@ def test_a_drafter_that_keeps_a_path_of_a_tree_that_was_not_served_is_noticed():
     sequence = bench.joins(9)
     (drafted,) = bench.ask([1], [sequence]).values()
     assert len(drafted.tree) == 3
-    bench.drafter.prepare(Serve(1, (Served(1, branching(bench.rng, 4), True, 3, 100, None),)), never)  # not its own
+    bench.drafter.prepare(Serve((Served(1, branching(bench.rng, 4), True, 3, 100, None),)), never)  # not its own
     bench.texts[1].extend([(drafted.tree.tokens[0] + 1) % VOCABULARY, 5])
     bench.happened[1] = Happened(1, (0,), tuple(bench.texts[1][-2:]))
     with pytest.raises(AssertionError):
@@ -188,7 +188,7 @@ def test_the_row_of_a_leaver_goes_to_another_with_all_that_was_computed_there():
     first, second = bench.joins(4), bench.joins(30)
     drafted = bench.ask([1, 2], [first, second])
     served = tuple(Served(id_, each.tree, True, 3, 100, SPREAD) for id_, each in drafted.items())
-    bench.drafter.prepare(Serve(1, served), never)
+    bench.drafter.prepare(Serve(served), never)
     tree = drafted[2].tree
     committed = (*tree.tokens, 5)
     bench.texts[2].extend(committed)
@@ -201,7 +201,7 @@ def test_the_row_of_a_leaver_goes_to_another_with_all_that_was_computed_there():
 def test_a_branch_reads_its_own_path_only_and_outcomes_have_coins_of_their_own():
     bench = Bench(1, WARM)
     drafted = bench.ask([1], [bench.joins(8)])
-    bench.drafter.prepare(Serve(1, (Served(1, drafted[1].tree, True, 3, 100, SPREAD),)), never)
+    bench.drafter.prepare(Serve((Served(1, drafted[1].tree, True, 3, 100, SPREAD),)), never)
     drafts = bench.drafter._caches[1].drafts
     assert len(drafts) == SPREAD.budget
     assert len({draft.tokens for draft in drafts.values()}) > 1
@@ -219,7 +219,7 @@ def test_what_is_drafted_does_not_depend_on_who_else_is_drafted_for(sampling):
         for group in [[1, 2, 3]] if together else [[1], [2], [3]]:
             drafted = bench.ask(group, [sequences[id_ - 1] for id_ in group])
             served = tuple(Served(id_, drafted[id_].tree, True, 3, 100, SPREAD) for id_ in group)
-            bench.drafter.prepare(Serve(1, served), never)
+            bench.drafter.prepare(Serve(served), never)
             for id_ in group:
                 found[id_] = {key: draft.tokens for key, draft in bench.drafter._caches[id_].drafts.items()}
         return found
@@ -239,7 +239,7 @@ def test_another_seed_changes_what_is_sampled_and_nothing_that_is_greedy():
 def test_a_bent_law_is_drawn_from_and_reported():
     bench = Bench(6, WARM, check=False)
     drafted = bench.ask([1], [bench.joins(8)])
-    bench.drafter.prepare(Serve(1, (Served(1, drafted[1].tree, True, 3, 100, SPREAD, C),)), never)
+    bench.drafter.prepare(Serve((Served(1, drafted[1].tree, True, 3, 100, SPREAD, C),)), never)
     for (node, bonus), draft in bench.drafter._caches[1].drafts.items():
         text = [*bench.texts[1], *(drafted[1].tree.tokens[step] for step in drafted[1].tree.path_to(node)), bonus]
         assert isinstance(draft, SampledTree)
@@ -255,7 +255,7 @@ def test_a_draft_after_an_outcome_is_no_longer_than_what_may_still_be_written():
     """Its bonus, and the bonus of the round that verifies it, are written too."""
     bench = Bench(7, GREEDY)
     drafted = bench.ask([1], [bench.joins(8)])
-    bench.drafter.prepare(Serve(1, (Served(1, drafted[1].tree, True, 3, 4, SPREAD),)), never)
+    bench.drafter.prepare(Serve((Served(1, drafted[1].tree, True, 3, 4, SPREAD),)), never)
     lengths = {node: len(draft) for (node, _), draft in bench.drafter._caches[1].drafts.items()}
     assert lengths == {ROOT: 2, 0: 1, 1: 0, 2: 0}
 
@@ -278,11 +278,11 @@ def test_one_whose_row_is_full_stands_beside_the_widest_forwards_of_others():
     bench = Bench(9, GREEDY, rows=2, context=context, k=4, spread=wide, check=False)
     long, short = bench.joins(context - 12), bench.joins(5)
     drafted = bench.ask([1, 2], [long, short])
-    full = Serve(1, (Served(1, drafted[1].tree, True, 4, 100, wide),))
+    full = Serve((Served(1, drafted[1].tree, True, 4, 100, wide),))
     bench.drafter.prepare(full, never)
     assert len(bench.drafter._caches[1].drafts) > 20
     tree = random_tree(bench.rng, MAX_S_Q - 1, VOCABULARY)
-    bench.drafter.prepare(Serve(1, (Served(2, tree, False, 2, 100, wide),)), never)
+    bench.drafter.prepare(Serve((Served(2, tree, False, 2, 100, wide),)), never)
     bench.check = True
     for (node, bonus), draft in bench.drafter._caches[2].drafts.items():
         path = [tree.tokens[step] for step in tree.path_to(node)]
@@ -304,7 +304,7 @@ def test_forwards_are_told_with_all_the_tokens_they_read(monkeypatch):
     drafted = bench.ask([1], [bench.joins(8)])[1]
     foreign = DraftTree(tokens=(1, 2, 3, 4), parents=(ROOT, 0, 1, 2))
     for tree, own, spread in ((drafted.tree, True, None), (foreign, False, None), (foreign, False, SPREAD)):
-        bench.drafter.prepare(Serve(1, (Served(1, tree, own, 3, 100, spread),)), never)
+        bench.drafter.prepare(Serve((Served(1, tree, own, 3, 100, spread),)), never)
         committed = (*tree.tokens, 5)
         bench.texts[1].extend(committed)
         bench.happened[1] = Happened(1, tuple(range(len(tree))), committed)
@@ -319,9 +319,9 @@ def test_nothing_is_prepared_once_the_engine_has_gone_on_and_nothing_stale_is_sa
     bench = Bench(10, GREEDY)
     drafted = bench.ask([1], [bench.joins(8)])
     bench.served[1] = drafted[1].tree
-    bench.drafter.prepare(Serve(1, (Served(1, drafted[1].tree, True, 3, 100, SPREAD),)), never)
+    bench.drafter.prepare(Serve((Served(1, drafted[1].tree, True, 3, 100, SPREAD),)), never)
     key = next(iter(bench.drafter._caches[1].drafts))
-    bench.drafter.prepare(Serve(1, (Served(1, drafted[1].tree, True, 3, 100, SPREAD),)), always)
+    bench.drafter.prepare(Serve((Served(1, drafted[1].tree, True, 3, 100, SPREAD),)), always)
     node, bonus = key
     committed = (*(drafted[1].tree.tokens[step] for step in drafted[1].tree.path_to(node)), bonus)
     for hit in (True, False):  # the outcome that was prepared for comes true a second time, in another round

@@ -295,6 +295,20 @@ def test_candidates_of_the_nearest_outcome_are_offered_if_wished_and_nothing_bet
         assert (tree.tokens, account.fallback) == ((50,), "immediate")
 
 
+def test_n_grams_are_looked_up_beside_the_drafter_if_they_join_every_draft_and_else_only_to_stand_in():
+    def looked_up(talk, said):
+        account = talk.round(said)[1]
+        return [span.what for span in account.spans]
+
+    alone, joined = Talk(), Talk(mix=True)
+    assert [looked_up(alone, said) for said in (missed, hit, late)] == [
+        ["wait", "backup"],
+        ["wait"],
+        ["wait", "backup"],
+    ]
+    assert [looked_up(joined, said) for said in (missed, hit, late)] == [["backup", "wait"]] * 3
+
+
 def test_who_leaves_is_told_at_once():
     talk = Talk()
     talk.round(hit)
@@ -404,7 +418,7 @@ def test_drafts_for_an_outcome_follow_the_laws_that_they_report():
         sequence = Sequence(seed, [2, 0, 1], 3, 8, (), sampling=replace(warm, seed=seed))
         drafter.answer(Ask(1, (sequence,), (seed - 1,), (), ()), lambda: False)
         served = Served(seed, EMPTY_TREE, True, 2, 100, spread, Bending("c", 0.4))
-        drafter.prepare(Serve(1, (served,)), lambda: False)
+        drafter.prepare(Serve((served,)), lambda: False)
         ((_, bonus),) = drafter._caches[seed].drafts
         happened = Happened(seed, (), (bonus,))
         reply = drafter.answer(Ask(2, (), (), (happened,), (Wanted(seed, 2, False),)), lambda: False)

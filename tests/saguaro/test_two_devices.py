@@ -117,6 +117,23 @@ def test_a_draft_that_was_late_by_the_clock_costs_what_the_target_waited():
     assert ends - begins == pytest.approx(waited.end_ms - waited.start_ms)
 
 
+def test_n_grams_that_stand_in_come_after_the_drafters_answer_and_those_that_join_beside_it():
+    trace = saguaro_trace([FIRST, BACKUP])
+    ((_, heard),) = of(asynchronous(trace, ALONE), 2, "wait")
+    ((begins, ends),) = of(asynchronous(trace, ALONE), 2, "backup")
+    assert begins == heard
+    assert of(asynchronous(trace, ALONE), 2, "verify")[0][0] == ends
+
+    last = trace.rounds[2]
+    wait, backup = (next(span for span in work_of(trace, 2).spans if span.what == what) for what in ("wait", "backup"))
+    early = replace(backup, start_ms=wait.start_ms, end_ms=wait.start_ms + backup.end_ms - backup.start_ms)
+    spans = (*(span for span in work_of(trace, 2).spans if span is not backup), early)
+    joined = replace(trace, rounds=(*trace.rounds[:2], replace(last, saguaro=replace(work_of(trace, 2), spans=spans))))
+    laid = asynchronous(joined, ALONE)
+    assert of(laid, 2, "backup")[0][0] == of(laid, 1, "verify")[0][1]
+    assert laid.total_ms == pytest.approx(asynchronous(trace, ALONE).total_ms - (ends - begins))
+
+
 def test_outcomes_and_tokens_are_those_of_the_trace():
     laid, here = asynchronous(ALL, ALONE), measured(ALL)
     assert here is not None

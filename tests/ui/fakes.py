@@ -266,7 +266,7 @@ def opens(service: FakeService) -> OpenService:
     return lambda model, progress: cast(Service, service)
 
 
-def wait_until(what, seconds: float = 10.0) -> None:
+def wait_until(what, seconds: float = 30.0) -> None:
     """Wait for `what()` to become true; fail when it does not."""
     end = time.monotonic() + seconds
     while not what():
