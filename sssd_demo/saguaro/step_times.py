@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from sssd_demo.roofline import interpolate
@@ -41,12 +41,32 @@ class StepTimes:
                 ratio = (span.end_ms - span.start_ms) / 1e3 / expected
                 self._correction *= MEMORY + (1 - MEMORY) * min(ratio, 4.0)
 
-    def most_steps(self, verify: float | None, budget: int, k: int, batch: int) -> int:
-        """The longest drafts, of at most `k` tokens, that one verification of `verify` seconds hides; at least 1."""
-        glue, step = self.seconds(k + 1, batch), self.seconds(budget, batch)
-        if verify is None or glue is None or step is None:
-            return k
-        return max(1, min(k, int((verify - glue) / step)))
+    def best_length(
+        self,
+        verify_seconds: Callable[[int], float | None],
+        acceptance: float,
+        hit_rate: float,
+        budget: int,
+        most: int,
+        batch: int,
+    ) -> int:
+        """The K from 1 to `most` with the best goodput, for an acceptance rate a, a hit rate p and B outcomes:
+
+            argmax over K of  (1 + a + a² + … + a^K)  /  (max(T(K + 1), glue + K · step(B)) + (1 − p) · K · step(1))
+
+        A round takes as long as the slower of target and drafter, and after a miss a draft besides.
+        `verify_seconds` is T by tokens. `most` where nothing was measured.
+        """
+        step, alone = self.seconds(budget, batch), self.seconds(1, batch)
+
+        def goodput(k: int) -> float:
+            verify, glue = verify_seconds(k + 1), self.seconds(k + 1, batch)
+            if verify is None or glue is None or step is None or alone is None:
+                return k
+            seconds = max(verify, glue + k * step) + (1 - hit_rate) * k * alone
+            return sum(acceptance**i for i in range(k + 1)) / seconds
+
+        return max(range(1, max(1, most) + 1), key=goodput)
 
     def budget(self, verify: float | None, k: int, batch: int) -> int:
         """B: the most outcomes whose drafts of `k` tokens one verification hides; the least number if none fit."""

@@ -310,8 +310,15 @@ class Saguaro:
         sequence, window = answer.sequence, answer.window
         if sequence.drafting.k != "auto":
             return min(sequence.drafting.k, answer.most)
-        verify = self._verify_seconds(batch, window.k + 1, len(sequence.tokens))
-        return min(answer.most, self._times.most_steps(verify, self._budget(answer, batch), window.k, batch))
+        best = self._times.best_length(
+            lambda tokens: self._verify_seconds(batch, tokens, len(sequence.tokens)),
+            answer.past.acceptance.value,
+            answer.past.hit_rate,
+            self._budget(answer, batch),
+            window.k,
+            batch,
+        )
+        return min(answer.most, best)
 
     def _budget(self, answer: _Answer, batch: int) -> int:
         """Outcomes that are prepared for one sequence."""
