@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import signal
@@ -126,14 +127,20 @@ def test_a_new_drafter_takes_up_an_answer_that_was_begun_with_another(made):
     drafter.ensure()
     engine = made.engine(drafter)
     expected = text(engine.submit(request("autoregressive", tokens=200)))
-    rounds = []
-    for round_ in engine.submit(request(tokens=200)):
-        rounds.append(round_)
-        if len(rounds) == 4:
-            drafter.current.stop()  # as if it had died
+    first = drafter.current
+    asked, send = itertools.count(1), first.send
+
+    def die_when_asked_for_the_fifth_time(message):
+        if isinstance(message, Ask) and next(asked) == 5:
+            first.stop()
             drafter.ensure()
+        return send(message)
+
+    first.send = die_when_asked_for_the_fifth_time
+    rounds = list(engine.submit(request(tokens=200)))
     assert text(rounds) == expected
-    assert hits(rounds[-20:]) > 0
+    assert [round_.saguaro.why == "no drafter" for round_ in rounds[1:8]] == [*[False] * 4, True, False, False]
+    assert hits(rounds[8:]) > 0
 
 
 def test_who_cannot_be_started_says_why_in_one_sentence(made):

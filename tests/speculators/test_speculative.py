@@ -140,7 +140,7 @@ def test_a_greedy_draft_keeps_the_very_text_of_autoregressive_sampling(make_engi
 PROMPT = (3, 14, 15)
 LENGTH = 3  # tokens whose joint law is compared; the first comes from the prefill
 THREE = Sampling(temperature=1.2, top_k=3)
-RUNS = 2000
+RUNS = 1000
 
 
 def target_law():
