@@ -4,7 +4,7 @@ python -m tests.proofs                 all outcomes counted in fractions, second
 python -m tests.proofs --floats        all stretches of all coins through `verify`, half a minute
 python -m tests.proofs --monte-carlo   answers written through `verify` and counted
 python -m tests.proofs --ahead         answers drafted ahead, which the whole engine writes with its drafter in a thread
-                                       and in a process, counted after hits and after misses; hours, unless --runs is
+                                       and in a process, counted after hits and after misses; long, unless --runs is
                                        made smaller
 """
 
