@@ -192,7 +192,7 @@ SAGUARO_WORDS = {
         "Misses fall about as {c:.2f} · F^−{r:.2f} with the fan-out F, fitted to the ranks of {n} rounds."
     ),
     "sag.tail.few": (
-        "{n} ranks, too few beyond the first for a power law: at least {least} are needed, some of them high."
+        "No power law from {n} bonus tokens: it takes {least}, two of them beyond the drafter's second guess."
     ),
     "sag.tail.none": "Every bonus was the drafter's first guess.",
     "sag.figures.note": (

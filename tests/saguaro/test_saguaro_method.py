@@ -14,16 +14,14 @@ from sssd_demo.engine import Engine
 from sssd_demo.length import LengthPlanner
 from sssd_demo.request import ACCEPTANCE_RULES, Drafting, Request
 from sssd_demo.roofline import Profile
-from sssd_demo.saguaro.bent_law import RANKS, Bending
+from sssd_demo.saguaro.bent_law import Bending
 from sssd_demo.saguaro.drafter_process import DrafterProcess
-from sssd_demo.saguaro.fallback import choose, fast_pays, slow_pays
 from sssd_demo.saguaro.fan_out import Spread
 from sssd_demo.saguaro.messages import Ask, Drafted, Happened, Reply, Serve, Served, Wanted
 from sssd_demo.saguaro.options import SaguaroOptions
-from sssd_demo.saguaro.past_rounds import MEMORY, PATIENCE, RESTING, PastRounds, Window
+from sssd_demo.saguaro.past_rounds import RESTING
 from sssd_demo.saguaro.pre_drafter import PreDrafter
 from sssd_demo.saguaro.speculation_cache import model_chain
-from sssd_demo.saguaro.step_times import LEAST_OUTCOMES, StepTimes
 from sssd_demo.sampled_tree import SampledTree
 from sssd_demo.sampling import Sampling
 from sssd_demo.speculators.protocol import Outcome, Sequence
@@ -31,7 +29,7 @@ from sssd_demo.speculators.registry import make_speculators
 from sssd_demo.speculators.saguaro import Saguaro
 from sssd_demo.sssd.drafter import Store
 from sssd_demo.target import Target
-from sssd_demo.trace import EMPTY_TREE, Span
+from sssd_demo.trace import EMPTY_TREE
 from tests.proofs.chi_square import chi_square
 from tests.proofs.scripted_model import Script
 from tests.saguaro.drafters import ToySource
@@ -314,108 +312,6 @@ def test_who_leaves_is_told_at_once():
     talk.round(hit)
     talk.method.end(talk.sequence)
     assert talk.drafter.heard[-1].left == (7,)
-
-
-# What past rounds say.
-
-
-def test_misses_in_a_row_and_only_those_roll_back():
-    past = PastRounds(3)
-    for found in (False, False, True, False, False):
-        past.looked_up(found)
-    assert not past.resting
-    past.looked_up(False)
-    assert past.resting == RESTING
-    never = PastRounds(0)
-    for _ in range(50):
-        never.looked_up(False)
-    assert not never.resting
-    assert never.hit_rate == 0.0
-
-
-def test_the_hit_rate_is_that_of_the_last_rounds():
-    past = PastRounds(0)
-    assert past.hit_rate == 0.7
-    for found in [False] * 40 + [True] * (MEMORY // 2):
-        past.looked_up(found)
-    assert past.hit_rate == 0.5
-
-
-def test_shares_of_ranks_are_of_bonuses_after_a_refusal():
-    past = PastRounds(0)
-    for rank in (1, 1, 2, 1, 3, 1, 1):
-        past.ranked(rank, refused=True)
-    assert past.shares == ()
-    past.ranked(RANKS + 5, refused=True)
-    past.ranked(9, refused=False)
-    assert past.shares == (5 / 8, 1 / 8, 1 / 8) + (0.0,) * (RANKS - 3)
-
-
-def test_the_exponent_falls_with_the_ranks_that_were_seen():
-    near, far = PastRounds(0), PastRounds(0)
-    for _ in range(200):
-        near.ranked(1, refused=False)
-        far.ranked(20, refused=False)
-    assert far.exponent < 0.5 < 1.5 < near.exponent
-
-
-def test_the_window_follows_hits_acceptance_and_time_and_stays_within_its_bounds():
-    def after(rounds, *, accepted, hit_rate, k=3, latency=None, ms=10.0):
-        window = Window(k, 8, latency)
-        for _ in range(rounds):
-            window.observe(window.k, round(accepted * window.k), ms, hit_rate)
-        return window.k
-
-    assert after(PATIENCE - 1, accepted=1, hit_rate=1.0) == 3
-    assert after(PATIENCE, accepted=1, hit_rate=1.0) == 4
-    assert after(100, accepted=1, hit_rate=1.0) == 8
-    assert after(PATIENCE, accepted=1, hit_rate=0.4) == 2
-    assert after(100, accepted=0, hit_rate=1.0) == 1
-    assert after(100, accepted=1, hit_rate=0.6) == 3
-    assert after(PATIENCE, accepted=1, hit_rate=1.0, latency=9.0) == 2
-    assert after(PATIENCE, accepted=1, hit_rate=1.0, latency=11.0) == 4
-
-
-def test_what_is_served_on_a_miss_goes_by_the_batch():
-    assert [choose("auto", batch) for batch in (1, 2, 16, 17)] == ["immediate", "batched", "batched", "partial"]
-    assert choose("partial", 1) == "partial"
-
-
-def test_the_cost_model_by_hand():
-    assert slow_pays(0.5, 2, redraft=0.4, hit=3.0, slow=2.0) == pytest.approx(2.5 / (1 + 0.75 * 0.4))
-    assert fast_pays(0.5, hit=3.0, fast=1.2) == pytest.approx(2.1)
-    assert slow_pays(1.0, 8, 5.0, 3.0, 2.0) == fast_pays(1.0, 3.0, 1.0) == 3.0
-
-
-def test_as_much_is_prepared_as_one_verification_hides():
-    drafter = Scripted()
-    times = StepTimes(drafter)
-    assert times.seconds(4, 1) is None
-    assert times.budget(0.1, 3, 1) == 2 * LEAST_OUTCOMES
-    drafter.step_seconds = {1: 0.01, 4: 0.01, 8: 0.02, 16: 0.04, 32: 0.08}
-    assert times.budget(0.071, 3, 1) == 8  # 10 ms over what is verified, three steps of 20 ms
-    assert times.budget(0.02, 3, 1) == LEAST_OUTCOMES
-    for _ in range(60):
-        times.learn([Span("drafter", "branch", 0.0, 40.0, 8), Span("drafter", "glue", 0.0, 900.0, 4)], 1)
-    assert times.seconds(8, 1) == pytest.approx(0.04, rel=1e-3)
-
-
-def test_drafts_are_as_long_as_pays():
-    drafter = Scripted()
-    times = StepTimes(drafter)
-    assert times.best_length(lambda tokens: 0.1, 0.9, 1.0, 8, most=5, batch=1) == 5, "nothing is measured yet"
-    drafter.step_seconds = {1: 0.01, 4: 0.01, 8: 0.02, 16: 0.04, 32: 0.08}
-
-    def best(verify, acceptance, hit_rate=1.0, most=8):
-        return times.best_length(lambda tokens: verify, acceptance, hit_rate, 8, most, batch=1)
-
-    assert best(0.1, acceptance=0.9) == 4, "10 ms over what is verified and four steps of 20 ms are hidden"
-    assert best(0.1, acceptance=0.9, most=3) == 3
-    assert best(0.1, acceptance=0.9, hit_rate=0.0) == 4
-    assert best(0.001, acceptance=0.999) == 1, "nothing is hidden, and a step costs more than its token brings"
-    assert best(0.1, acceptance=0.5) == 4
-    assert best(0.1, acceptance=0.05, hit_rate=0.1) == 1, "a second token would hardly ever come of a longer miss"
-    assert times.best_length(lambda tokens: None, 0.9, 1.0, 8, most=0, batch=1) == 1
 
 
 # What is drawn has the law that is reported.
