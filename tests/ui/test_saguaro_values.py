@@ -196,7 +196,7 @@ def test_figures_are_told_with_their_counts():
     by_k = {bar["label"]: bar["value"] for bar in value["panels"][0]["bars"]}
     assert by_k["0 kept"] == "1.00 (2 of 2)"
     assert any(bar["label"] == "because: miss" for bar in value["panels"][3]["bars"])
-    assert "too few" in value["charts"][0]["said"]
+    assert "No power law from 11" in value["charts"][0]["said"]
 
 
 def test_with_enough_ranks_a_power_law_is_drawn():
