@@ -51,12 +51,12 @@ def test_every_way_serves_hits_and_misses_and_is_sometimes_late(written):
 
 
 @pytest.mark.parametrize("hit", [True, False], ids=["hits", "misses"])
-@pytest.mark.parametrize("place", ["thread", "process"])
-def test_what_follows_has_the_targets_law_given_the_text_before(written, place, hit):
-    answers = [answer for (where, _), each in written.items() if where == place for answer in each]
+def test_what_follows_has_the_targets_law_given_the_text_before(written, hit):
+    """Of all ways together: how many hits one place has depends on how fast the machine is."""
+    answers = [answer for each in written.values() for answer in each]
     for length in (1, RUN):
         test = continuations(answers, lambda stretch: stretch.hit == hit, length)
-        assert test.runs > 200
+        assert test.runs > 400
         assert test.freedom > 5 or length > 1  # so few stretches of several tokens may all be counted as one
         assert test.p_value > FAILS
 

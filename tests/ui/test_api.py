@@ -23,6 +23,7 @@ def test_only_chat_is_offered(client: Client):
 
 
 def test_an_answer_streams_and_ends_with_its_rounds(client: Client, service: FakeService):
+    service.delay = 0.1  # so that it lasts several of the longest gaps between updates
     job = client.submit("a long one", max_new_tokens=60, api_name="/chat")
     final = job.result(timeout=30)
     values = job.outputs()
