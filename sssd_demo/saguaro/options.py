@@ -27,7 +27,7 @@ class SaguaroOptions:
     """Raises `UserError` when a value is out of range."""
 
     fan_out: FanOut = "geometric"
-    budget: int | Literal["auto"] = "auto"  # outcomes prepared in a round; auto: as many as one verification hides
+    budget: int | Literal["auto"] = "auto"  # outcomes prepared in a round; auto: as many as pay
     confidence: float = 0.05  # "confident" prepares outcomes that the drafter takes to be at least so probable
     bend: Bend = "off"
     c: float = 1.0  # of bend "c": what is left of the weight of tokens whose refusal is prepared; 1: all

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -24,6 +25,23 @@ BELIEF = 8.0  # ranks that must be seen to outweigh the prior
 
 
 @dataclass
+class Ranks:
+    """How often the bonus token held each rank among the drafter's guesses."""
+
+    counts: list[float] = field(default_factory=lambda: [0.0] * RANKS)
+    total: float = 0.0
+
+    def add(self, rank: int) -> None:
+        self.total += 1
+        if rank <= RANKS:
+            self.counts[rank - 1] += 1
+
+    def within(self, fan: int, prior: float) -> float:
+        """The probability that the bonus is among the `fan` likeliest; `prior` is what it was taken to be before."""
+        return (sum(self.counts[:fan]) + BELIEF * prior) / (self.total + BELIEF)
+
+
+@dataclass
 class PastRounds:
     """Of one answer."""
 
@@ -34,8 +52,8 @@ class PastRounds:
     resting: int = 0  # rounds that are still to be decoded without preparing
     log_ranks: float = 0.0  # Σ ln(rank + 1/2)
     ranks: int = 0
-    refused: list[float] = field(default_factory=lambda: [0.0] * RANKS)  # bonuses after a refusal, by rank
-    refusals: float = 0.0
+    refused: Ranks = field(default_factory=Ranks)  # of bonuses after a refusal
+    whole: Ranks = field(default_factory=Ranks)  # after a draft that was accepted whole
 
     def looked_up(self, hit: bool) -> None:
         """An outcome was looked up among prepared ones."""
@@ -52,10 +70,19 @@ class PastRounds:
         """The bonus had this rank among the drafter's guesses; `refused`: it came after a refused draft."""
         self.ranks += 1
         self.log_ranks += math.log(rank + 0.5)
-        if refused:
-            self.refusals += 1
-            if rank <= RANKS:
-                self.refused[rank - 1] += 1
+        (self.refused if refused else self.whole).add(rank)
+
+    def expected_hits(self, fan: Sequence[int]) -> float:
+        """The hit rate to be expected where F_k outcomes are prepared for k accepted tokens, `fan` being F_0 … F_K.
+
+        Before ranks are known, the first guess after a whole draft is taken to be as good as its drafted tokens were,
+        and further ones to halve, then third what is missed.
+        """
+        a, last = self.acceptance.value, len(fan) - 1
+        found = a**last * self.whole.within(fan[last], 1 - (1 - a) / fan[last] if fan[last] else 0.0)
+        for accepted, guesses in enumerate(fan[:last]):
+            found += a**accepted * (1 - a) * self.refused.within(guesses, 1 - 1 / (guesses + 1))
+        return found
 
     @property
     def hit_rate(self) -> float:
@@ -70,9 +97,9 @@ class PastRounds:
     @property
     def shares(self) -> tuple[float, ...]:
         """How often a bonus after a refusal held each rank; empty while too few are known."""
-        if self.refusals < BELIEF:
+        if self.refused.total < BELIEF:
             return ()
-        return tuple(count / self.refusals for count in self.refused)
+        return tuple(count / self.refused.total for count in self.refused.counts)
 
 
 @dataclass

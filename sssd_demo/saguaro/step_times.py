@@ -1,15 +1,17 @@
-"""What the drafter's forwards take, and so how much of its work one verification hides."""
+"""What the drafter's forwards take, and so what is worth preparing: how many tokens for how many outcomes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from sssd_demo.roofline import interpolate
 from sssd_demo.trace import Span
 
-LEAST_OUTCOMES, MOST_OUTCOMES = 3, 24  # where the budget is left to the machine
-BUDGETS = (3, 4, 6, 8, 12, 16, 24)
+BUDGETS = (1, 2, 3, 4, 6, 8, 12, 16, 24)  # outcomes, where their number is left to the machine
+MOST_OUTCOMES = max(BUDGETS)
+UNMEASURED = 6  # of them while no time is known
 MEMORY = 0.8  # what a new time leaves of the old one
 
 
@@ -41,37 +43,30 @@ class StepTimes:
                 ratio = (span.end_ms - span.start_ms) / 1e3 / expected
                 self._correction *= MEMORY + (1 - MEMORY) * min(ratio, 4.0)
 
-    def best_length(
+    def best(
         self,
+        lengths: Sequence[int],
+        budgets: Sequence[int],
         verify_seconds: Callable[[int], float | None],
         acceptance: float,
-        hit_rate: float,
-        budget: int,
-        most: int,
+        hit_rate: Callable[[int, int], float],
         batch: int,
-    ) -> int:
-        """The K from 1 to `most` with the best goodput, for an acceptance rate a, a hit rate p and B outcomes:
+    ) -> tuple[int, int]:
+        """K of `lengths` and B of `budgets` with the best goodput, for an acceptance rate a and hit rates p(K, B):
 
-            argmax over K of  (1 + a + a² + … + a^K)  /  (max(T(K + 1), glue + K · step(B)) + (1 − p) · K · step(1))
+            argmax  (1 + a + a² + … + a^K)  /  (max(T(K + 1), glue + K · step(B)) + (1 − p) · K · step(1))
 
-        A round takes as long as the slower of target and drafter, and after a miss a draft besides.
-        `verify_seconds` is T by tokens. `most` where nothing was measured.
+        A round takes as long as the slower of target and drafter, and after a miss a draft besides. `verify_seconds` is
+        T by tokens. While nothing was measured: the longest, for about `UNMEASURED` outcomes.
         """
-        step, alone = self.seconds(budget, batch), self.seconds(1, batch)
 
-        def goodput(k: int) -> float:
+        def goodput(choice: tuple[int, int]) -> float:
+            k, budget = choice
             verify, glue = verify_seconds(k + 1), self.seconds(k + 1, batch)
+            step, alone = self.seconds(budget, batch), self.seconds(1, batch)
             if verify is None or glue is None or step is None or alone is None:
-                return k
-            seconds = max(verify, glue + k * step) + (1 - hit_rate) * k * alone
+                return k - abs(budget - UNMEASURED) / MOST_OUTCOMES
+            seconds = max(verify, glue + k * step) + (1 - hit_rate(k, budget)) * k * alone
             return sum(acceptance**i for i in range(k + 1)) / seconds
 
-        return max(range(1, max(1, most) + 1), key=goodput)
-
-    def budget(self, verify: float | None, k: int, batch: int) -> int:
-        """B: the most outcomes whose drafts of `k` tokens one verification hides; the least number if none fit."""
-        glue = self.seconds(k + 1, batch)
-        if verify is None or glue is None:
-            return LEAST_OUTCOMES * 2
-        fitting = [b for b in BUDGETS if glue + k * (self.seconds(b, batch) or 0.0) <= verify]
-        return max(fitting, default=LEAST_OUTCOMES)
+        return max(itertools.product(lengths, budgets), key=goodput)

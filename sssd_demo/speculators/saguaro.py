@@ -15,12 +15,12 @@ from typing import Protocol
 
 from sssd_demo.saguaro.bent_law import Bending
 from sssd_demo.saguaro.fallback import choose
-from sssd_demo.saguaro.fan_out import Spread, sized_budget
+from sssd_demo.saguaro.fan_out import Spread, counts, sized_budget
 from sssd_demo.saguaro.messages import Ask, Drafted, Happened, Reply, Serve, Served, Wanted
 from sssd_demo.saguaro.mixed_tree import mixed
 from sssd_demo.saguaro.options import MAX_BUDGET
 from sssd_demo.saguaro.past_rounds import PastRounds, Window
-from sssd_demo.saguaro.step_times import StepTimes
+from sssd_demo.saguaro.step_times import BUDGETS, StepTimes
 from sssd_demo.sampled_tree import SampledTree
 from sssd_demo.speculators.draft_length import VerifySeconds
 from sssd_demo.speculators.protocol import Outcome, Sequence
@@ -64,6 +64,8 @@ class _Answer:
     joined: int = 0  # the number of the drafter that has been told of it; 0: none
     rounds: int = 0
     most: int = 0  # nodes that this round's tree may have
+    k: int = 0  # tokens to draft in a row
+    budget: int = 1  # outcomes to prepare for
     account: SaguaroRound | None = None  # how the draft now served came about
     own: bool = False  # it is what the drafter drafted last
     depth: int = 0  # of the tree now served
@@ -143,6 +145,7 @@ class Saguaro:
         answers = [self._answers[sequence.id] for sequence in sequences]
         for answer in answers:
             answer.started, answer.most = started, answer.sequence.s_q - 1
+            answer.k, answer.budget = self._plan(answer, len(answers))
         notes = _Notes()
         drafter = self._ask(answers)
         # Where n-grams join every draft, they are found while the drafter looks the outcomes up.
@@ -168,7 +171,7 @@ class Saguaro:
             if answer.account is not None:
                 accounts[sequence.id] = answer.account
             if self._drafter is not None and answer.joined == self._drafter.number:
-                served.append(self._served(answer, tree, len(sequences)))
+                served.append(self._served(answer, tree))
         if self._drafter is not None and served:
             self._drafter.send(Serve(tuple(served)))
         return accounts
@@ -211,7 +214,7 @@ class Saguaro:
         choice = choose(answer.sequence.saguaro.fallback, batch)
         return Wanted(
             answer.sequence.id,
-            self._k(answer, batch),
+            answer.k,
             redraft=choice != "partial" or answer.past.resting > 0,
             apart=choice == "immediate",
             bending=self._bending(answer),
@@ -297,43 +300,36 @@ class Saguaro:
         """A drawn token is never dropped: a draft that has become too long is served whole or not at all."""
         return len(tree) <= most or not isinstance(tree, SampledTree)
 
-    def _served(self, answer: _Answer, tree: DraftTree, batch: int) -> Served:
-        sequence = answer.sequence
-        k = self._k(answer, batch)
-        spread = self._spread(answer, batch) if k and not answer.past.resting else None
+    def _served(self, answer: _Answer, tree: DraftTree) -> Served:
+        sequence, k = answer.sequence, answer.k
+        spread = self._spread(answer, answer.budget) if k and not answer.past.resting else None
         answer.preparing, answer.depth = spread is not None, max(tree.depths(), default=0)
         tokens = DraftTree(tokens=tree.tokens, parents=tree.parents)
         return Served(sequence.id, tokens, answer.own, k, sequence.room, spread, self._bending(answer))
 
-    def _k(self, answer: _Answer, batch: int) -> int:
-        """Tokens to draft in a row."""
-        sequence, window = answer.sequence, answer.window
-        if sequence.drafting.k != "auto":
-            return min(sequence.drafting.k, answer.most)
-        best = self._times.best_length(
+    def _plan(self, answer: _Answer, batch: int) -> tuple[int, int]:
+        """Tokens to draft in a row, and outcomes to prepare for, in the round that begins."""
+        sequence, past, options = answer.sequence, answer.past, answer.sequence.saguaro
+        if sequence.drafting.k == "auto":
+            lengths = range(1, min(answer.window.k, answer.most) + 1) or (0,)
+        else:
+            lengths = (min(sequence.drafting.k, answer.most),)
+        if options.fan_out == "sized":
+            budgets: Seq[int] = (sized_budget(batch, past.hit_rate, MAX_BUDGET),)
+        else:
+            budgets = BUDGETS if options.budget == "auto" else (options.budget,)
+        return self._times.best(
+            lengths,
+            budgets,
             lambda tokens: self._verify_seconds(batch, tokens, len(sequence.tokens)),
-            answer.past.acceptance.value,
-            answer.past.hit_rate,
-            self._budget(answer, batch),
-            window.k,
+            past.acceptance.value,
+            lambda k, budget: past.expected_hits(counts(self._spread(answer, budget), k)),
             batch,
         )
-        return min(answer.most, best)
 
-    def _budget(self, answer: _Answer, batch: int) -> int:
-        """Outcomes that are prepared for one sequence."""
-        options = answer.sequence.saguaro
-        if options.fan_out == "sized":
-            return sized_budget(batch, answer.past.hit_rate, MAX_BUDGET)
-        if options.budget != "auto":
-            return options.budget
-        k = answer.window.k if answer.sequence.drafting.k == "auto" else answer.sequence.drafting.k
-        verify = self._verify_seconds(batch, k + 1, len(answer.sequence.tokens))
-        return self._times.budget(verify, k, batch)
-
-    def _spread(self, answer: _Answer, batch: int) -> Spread:
+    @staticmethod
+    def _spread(answer: _Answer, budget: int) -> Spread:
         options, past = answer.sequence.saguaro, answer.past
-        budget = self._budget(answer, batch)
         return Spread(options.fan_out, budget, past.acceptance.value, past.exponent, options.confidence)
 
     def _bending(self, answer: _Answer) -> Bending:

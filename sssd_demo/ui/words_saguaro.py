@@ -26,7 +26,7 @@ SAGUARO_WORDS = {
     "sag.fan_out.confident": "confident: none unlikely",
     "sag.fan_out.sized": "sized: by batch, hit rate",
     "sag.budget": "outcomes prepared",
-    "sag.budget_hint": "in a round; auto: as many as one check hides",
+    "sag.budget_hint": "in a round; auto: as many as pay by measured times",
     "sag.more": "More settings: sampling, misses, limits",
     "sag.bend": "Saguaro sampling",
     "sag.bend_hint": "drafts so that refusals are easier to foresee; at temperature 0 it does nothing",

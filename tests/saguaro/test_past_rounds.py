@@ -1,5 +1,7 @@
 """What past rounds lead to: rolling back, how outcomes are spread, and how long drafts are."""
 
+import pytest
+
 from sssd_demo.saguaro.bent_law import RANKS
 from sssd_demo.saguaro.past_rounds import MEMORY, PATIENCE, RESTING, PastRounds, Window
 
@@ -33,7 +35,24 @@ def test_shares_of_ranks_are_of_bonuses_after_a_refusal():
     assert past.shares == ()
     past.ranked(RANKS + 5, refused=True)
     past.ranked(9, refused=False)
+    assert past.whole.total == 1
     assert past.shares == (5 / 8, 1 / 8, 1 / 8) + (0.0,) * (RANKS - 3)
+
+
+def test_the_expected_hit_rate_weighs_how_drafts_end_with_how_bonuses_ranked():
+    past = PastRounds(0)
+    a = past.acceptance.value
+    assert past.expected_hits([0, 0, 0]) == 0.0
+    assert past.expected_hits([1, 1, 1]) == pytest.approx((1 - a) * 0.5 + a * (1 - a) * 0.5 + a * a * a)
+    assert past.expected_hits([0, 0, 1]) < past.expected_hits([0, 0, 2]) < past.expected_hits([0, 1, 2]) < 1
+    for _ in range(4000):
+        past.acceptance.observe(2, 1)  # half of what is tested is refused
+        past.ranked(2, refused=True)
+        past.ranked(1, refused=False)
+    assert past.acceptance.value == pytest.approx(0.5, abs=0.02)
+    assert past.expected_hits([1, 1, 1]) == pytest.approx(0.25, abs=0.02)
+    assert past.expected_hits([2, 0, 1]) == pytest.approx(0.75, abs=0.02)
+    assert past.expected_hits([2, 2, 1]) == pytest.approx(1.0, abs=0.02)
 
 
 def test_the_exponent_falls_with_the_ranks_that_were_seen():
