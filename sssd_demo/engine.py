@@ -267,6 +267,7 @@ class Engine:
             sampling=request.sampling,
             drafting=request.drafting,
             saguaro=request.saguaro,
+            conversation=request.conversation,
             left_open=request.s_q == "auto",
         )
         running = Running(request, arrival.stream, sequence, arrival.finished("length"))

@@ -41,12 +41,13 @@ class RowTable:
         self._cache.truncate(row, shared)
         return self._cache.lengths[row]  # less than was remembered if a measurement used the row meanwhile
 
-    def release(self, row: int, last: int, conversation: str | None, tokens: Sequence[int]) -> None:
+    def release(self, row: int, last: int, conversation: str | None, tokens: Sequence[int], beyond: int = 0) -> None:
         """The sequence in `row` ends; the one in `last`, the last running row, takes its place.
 
-        `tokens` are the sequence's tokens; those whose keys and values are committed are remembered.
+        `tokens` are the sequence's tokens; those whose keys and values are committed are remembered. As many columns
+        `beyond` the committed ones move along.
         """
-        self._cache.swap(row, last)
+        self._cache.swap(row, last, beyond)
         self._releases += 1
         if conversation is not None:
             committed = tuple(tokens[: self._cache.lengths[last]])

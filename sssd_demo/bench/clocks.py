@@ -67,6 +67,7 @@ def clock_figures(
                 "fallbacks": dict(cache.fallbacks),
                 "reasons": dict(cache.reasons),
                 "wait_ms": cache.wait_ms,
+                "ngrams_ms": cache.ngrams_ms,
                 "drafter_busy": cache.drafter_busy,
                 "target_busy": cache.target_busy,
             }

@@ -13,6 +13,7 @@ from sssd_demo.cli.options import (
     add_drafting_options,
     add_model_options,
     add_saguaro_options,
+    check_has_use,
     open_service,
     prompt_text,
     s_q,
@@ -51,6 +52,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Answer the prompt; without --json the text appears while it is written."""
     settings = settings_from(args)
+    check_has_use(args, settings.method)
     prompt = prompt_text(args.prompt)
     if args.trace:
         _check_place(args.trace)

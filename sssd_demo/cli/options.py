@@ -142,6 +142,24 @@ def saguaro_from(args: argparse.Namespace) -> SaguaroOptions:
     return options
 
 
+def check_has_use(args: argparse.Namespace, method: str) -> None:
+    """Raises `UserError` for an option given in `args` that `method` has no use for."""
+    from sssd_demo.saguaro.options import SaguaroOptions
+    from sssd_demo.speculators.needs import NEEDS
+
+    needs = NEEDS[method]
+    drafting = ("draft", "k", "rule", "draft_temperature")
+    ahead = ("draft_device", "draft_cores", *(field.name for field in fields(SaguaroOptions)))
+    for options, has_use, others in (
+        (drafting, needs.draft_model, [name for name, each in NEEDS.items() if each.draft_model]),
+        (ahead, needs.drafter, [name for name, each in NEEDS.items() if each.drafter]),
+    ):
+        given = [name for name in options if getattr(args, name, None) is not None]
+        if given and not has_use:
+            option = "--" + given[0].replace("_", "-")
+            raise UserError(f"The method {method} has no use for {option}; those that have are {', '.join(others)}.")
+
+
 def _given(args: argparse.Namespace, kind: Any) -> dict[str, Any]:
     """The fields of a dataclass that are among the arguments."""
     return {field.name: getattr(args, field.name) for field in fields(kind) if hasattr(args, field.name)}

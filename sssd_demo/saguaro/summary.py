@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import quantiles
 
-from sssd_demo.trace import Fallback, MissReason, Round, SaguaroRound, Trace, Worker
+from sssd_demo.trace import Fallback, MissReason, Round, SaguaroRound, Trace, Work, Worker
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class CacheSummary:
     fallbacks: Mapping[Fallback, int]  # what was served instead, first rounds included
     reasons: Mapping[MissReason, int]  # why, first rounds included
     wait_ms: float | None  # in all, that the target waited for drafts
+    ngrams_ms: float | None  # in all, that looking n-grams up took, beside the drafter's answer or after it
     hit_latency: Latency
     miss_latency: Latency
     drafter_busy: float | None  # share of the time between the first round's beginning and the last one's end
@@ -83,6 +84,7 @@ def summarise_cache(traces: Iterable[Trace]) -> CacheSummary | None:
         fallbacks=dict(Counter(work.fallback for _, work in every if work.fallback is not None)),
         reasons=dict(Counter(work.why for _, work in every if work.why is not None)),
         wait_ms=sum(waited_ms(work) for _, work in every),
+        ngrams_ms=sum(_lasted(work, "backup") for _, work in every),
         hit_latency=_latency([round_ for round_, work in later if work.hit]),
         miss_latency=_latency([round_ for round_, work in later if not work.hit]),
         drafter_busy=_busy(answers, "drafter"),
@@ -97,7 +99,11 @@ def fan_out(work: SaguaroRound) -> int:
 
 def waited_ms(work: SaguaroRound) -> float:
     """How long the target waited for this round's draft."""
-    return sum(span.end_ms - span.start_ms for span in work.spans if span.what == "wait")
+    return _lasted(work, "wait")
+
+
+def _lasted(work: SaguaroRound, what: Work) -> float:
+    return sum(span.end_ms - span.start_ms for span in work.spans if span.what == what)
 
 
 def _tally(works: Iterable[SaguaroRound]) -> Tally:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 import torch
 
 from sssd_demo.coins import draft_coin
+from sssd_demo.rows import RowTable
 from sssd_demo.rules import without
 from sssd_demo.sampled_tree import SampledTree
 from sssd_demo.sampling import Sampling, distribution
@@ -87,12 +88,15 @@ class DraftModel:
         self._model = model
         self._vocabulary = vocabulary
         self._clock = clock
+        self._rows = RowTable(model.cache)
         self._ids: list[int] = []  # of the sequences in rows 0…b−1
         self._computed: dict[int, DraftTree] = {}  # the nodes whose keys and values are in a sequence's row
 
     def join(self, sequence: Sequence) -> None:
-        """A sequence gets a row; its text is taken in when it is first drafted for."""
-        self._model.cache.truncate(len(self._ids), 0)
+        """A sequence gets a row; what is new of its text since its conversation's last turn is taken in when it is
+        first drafted for.
+        """
+        self._rows.claim(len(self._ids), sequence.conversation, sequence.tokens)
         self._ids.append(sequence.id)
 
     def leave(self, sequence: Sequence) -> None:
@@ -101,8 +105,8 @@ class DraftModel:
             return
         row, last = self._ids.index(sequence.id), len(self._ids) - 1
         computed = self._computed.get(self._ids[last])  # not committed yet, if others are kept later than it leaves
-        self._model.cache.swap(row, last, beyond=0 if computed is None else 1 + len(computed))
-        self._model.cache.truncate(last, 0)
+        beyond = 0 if computed is None else 1 + len(computed)
+        self._rows.release(row, last, sequence.conversation, sequence.tokens, beyond)
         self._ids[row] = self._ids[last]
         self._ids.pop()
         self._computed.pop(sequence.id, None)

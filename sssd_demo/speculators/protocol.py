@@ -25,6 +25,7 @@ class Sequence:
     drafting: Drafting = Drafting()  # for methods that have a draft model
     saguaro: SaguaroOptions = SaguaroOptions()  # for those that prepare drafts ahead
     room: int = 2**31  # tokens that may still be written
+    conversation: str | None = None  # whose next turn may begin with the same text
     left_open: bool = False  # whether s_q is only a limit, and the length left to the machine
 
 

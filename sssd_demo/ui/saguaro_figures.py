@@ -161,6 +161,7 @@ def _busy(found: Found, cache: CacheSummary) -> dict[str, Any]:
         [WORDS["sag.times.drafter"], _percent(cache.drafter_busy), _percent(there.share("drafter") if there else None)],
         [WORDS["sag.times.target"], _percent(cache.target_busy), _percent(there.share("target") if there else None)],
         [WORDS["sag.times.waited"], ms(cache.wait_ms), ms(there.total_of("wait") if there else None)],
+        [WORDS["sag.times.ngrams"], ms(cache.ngrams_ms), ms(there.total_of("backup") if there else None)],
     ]
     head = [WORDS["sag.times.busy"], *(WORDS[f"sag.clock.{name}"] for name in CLOCKS)]
     return {"head": head, "rows": rows}

@@ -209,6 +209,7 @@ SAGUARO_WORDS = {
     "sag.times.drafter": "drafter busy",
     "sag.times.target": "target busy",
     "sag.times.waited": "target waited, in all",
+    "sag.times.ngrams": "target looked n-grams up, in all",
     # theory
     "sag.theory.title": "What theory expects",
     "sag.theory.head": "quantity",

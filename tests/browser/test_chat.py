@@ -345,7 +345,7 @@ def test_leaving_the_page_frees_its_place(browser: Browser, app, service: FakeSe
     expect(page.locator(".ts-round").nth(2)).to_be_attached()
     answer = service.answers[-1]
     context.close()
-    wait_until(answer.closed.is_set, seconds=5)
+    wait_until(answer.closed.is_set)
     wait_until(lambda: service.asked[-1][2] in service.forgotten)
     assert service.dropped[-1] == service.sessions[-1]
     assert len(answer.trace.rounds) < 400

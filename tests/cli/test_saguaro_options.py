@@ -50,6 +50,22 @@ def test_an_option_that_would_change_nothing_is_refused(monkeypatch, refusal, gi
     assert says in refusal("generate", "x", "--method", "saguaro", *PAIR, *given)
 
 
+@pytest.mark.parametrize(
+    ("method", "given", "says"),
+    [
+        ("sssd", ("--k", "3"), "sssd has no use for --k; those that have are speculative, saguaro, saguaro-sssd."),
+        ("sssd", ("--draft", "somewhere"), "sssd has no use for --draft;"),
+        ("rest", ("--draft-temperature", "0"), "rest has no use for --draft-temperature;"),
+        ("speculative", ("--k", "3", "--fan-out", "uniform"), "no use for --fan-out; those that have are saguaro, "),
+        ("speculative", ("--draft-cores", "0"), "no use for --draft-cores;"),
+        ("autoregressive", ("--nearest",), "no use for --nearest;"),
+    ],
+)
+def test_an_option_that_the_method_has_no_use_for_is_refused(monkeypatch, refusal, method, given, says):
+    monkeypatch.setattr(Service, "open", lambda *args, **settings: pytest.fail("a model was loaded"))
+    assert says in refusal("generate", "x", "--method", method, *PAIR, *given)
+
+
 def test_options_reach_the_service(service, run_json):
     chosen = ["--fan-out", "logits", "--budget", "7", "--bend", "c", "--c", "0.5", "--fallback", "partial", "--nearest"]
     run_json("generate", "hello", "--method", "saguaro", *PAIR, *chosen, "--late-ms", "20", "--roll-back-after", "0")

@@ -5,7 +5,19 @@ from __future__ import annotations
 import pytest
 
 from sssd_demo.saguaro.summary import Tally, summarise_cache
-from tests.toy_saguaro import FIRST, HIT, LOOKUP, MESSAGE, MISS, STEP, VERIFY, Made, saguaro_trace, speculative_trace
+from tests.toy_saguaro import (
+    FIRST,
+    HIT,
+    LOOKUP,
+    MESSAGE,
+    MISS,
+    NGRAMS,
+    STEP,
+    VERIFY,
+    Made,
+    saguaro_trace,
+    speculative_trace,
+)
 
 ROLLED_BACK = Made(1, hit=False, why="rolled back", fallback="immediate", rank=None)
 LATE = Made(0, hit=False, why="late", fallback="backup", rank=None)
@@ -47,6 +59,7 @@ def test_ranks_fallbacks_and_reasons_are_listed():
     assert summary.unranked == 1
     assert summary.fallbacks == {"immediate": 2, "backup": 1}
     assert summary.reasons == {"first": 1, "miss": 1, "late": 1}
+    assert summary.ngrams_ms == pytest.approx(NGRAMS)  # for the late one
 
 
 def test_waiting_and_latency_are_split_by_hit_and_miss():

@@ -79,6 +79,27 @@ def test_after_any_history_of_accepting_and_refusing_every_reported_law_is_that_
         drafts.keep({outcome.sequence.id: outcome.path for outcome in outcomes})
 
 
+def test_a_conversations_next_turn_takes_in_only_what_is_new_and_another_one_everything():
+    drafts = draft_model(rows=3)
+    first, beside = sequence(1, range(1, 10)), sequence(2, [7, 8])
+    first.conversation = "a"
+    for one in (first, beside):
+        drafts.join(one)
+    trees = drafts.draft([first, beside], [Plan(2), Plan(2)])
+    drafts.leave(first)  # `beside` moves into its row, with what was computed for it
+    drafts.keep({beside.id: (0,)})
+    beside.tokens.extend([trees[1].tokens[0], 5])
+    turn, stranger = (sequence(id_, [*first.tokens, 20, 21, 22]) for id_ in (3, 4))
+    turn.conversation, stranger.conversation = "a", "b"
+    for one in (turn, stranger):
+        drafts.join(one)
+    assert drafts.unread(turn) == 1 + 3  # the last token of the first turn was a root, and never committed
+    assert drafts.unread(stranger) == len(stranger.tokens)
+    alive = [turn, stranger, beside]
+    for one, tree in zip(alive, drafts.draft(alive, [Plan(2)] * 3), strict=True):
+        assert_laws_are_the_models(tree, one.tokens, WARM)
+
+
 def test_a_cache_that_kept_a_refused_token_is_noticed():
     """Negative control of the test above."""
     drafts = draft_model()

@@ -86,6 +86,6 @@ def test_the_endpoint_streams_the_same_answer_and_can_be_left(embedded_service: 
         job = client.submit("Tell a long story about a sailor.", max_new_tokens=1000, api_name="/chat")
         wait_until(lambda: len(job.outputs()) > 3, seconds=60)
         job.cancel()
-        wait_until(lambda: embedded_service.engine.busy == 0, seconds=10)
+        wait_until(lambda: embedded_service.engine.busy == 0, seconds=60)
     finally:
         running.demo.close(verbose=False)
