@@ -108,7 +108,7 @@ def _compared(
             # A length that drafts in every round: what is left to the machine may draft nothing.
             s_q=(4, 8, 16)[at % 3],
             k=(2, 3, 4)[at % 3],
-            saguaro=SaguaroOptions(budget=6),
+            saguaro=SaguaroOptions(budget=6, roll_back_after=0),  # something is prepared in every round
         )
 
     def ask(method: str, at: int) -> Answer:
