@@ -44,9 +44,7 @@ def main() -> int:
             run(Job("measure", "", board, measure_machine))
         run(Job("run", "", board, lambda job: run_batches(job, args.batches, args.methods)))
         result = {
-            "machine": machine_facts(
-                date=datetime.now(UTC).date().isoformat(), device=service.model.device_name, dtype=service.model.dtype
-            ),
+            "machine": machine_facts(service, datetime.now(UTC).date().isoformat()),
             "settings": {"preset": args.preset, "datastore": STORE, "s_q": "auto", "temperature": 0},
             "batches": figures(board),
         }

@@ -27,7 +27,7 @@ from sssd_demo.errors import UserError
 from sssd_demo.questions import Question, read_questions
 from sssd_demo.saguaro.options import SaguaroOptions
 from sssd_demo.service import Service, Settings
-from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+from sssd_demo.speculators.needs import WITH_DRAFT_MODEL
 
 PLAIN = "autoregressive"
 
@@ -44,9 +44,7 @@ def main() -> int:
         return 2
     try:
         result = {
-            "machine": machine_facts(
-                date=datetime.now(UTC).date().isoformat(), device=service.model.device_name, dtype=service.model.dtype
-            ),
+            "machine": machine_facts(service, datetime.now(UTC).date().isoformat()),
             "settings": {
                 "preset": args.preset,
                 "draft": service.draft.name if service.draft else None,

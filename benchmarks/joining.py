@@ -42,11 +42,10 @@ def main() -> int:
     try:
         joined(service, prompts[0], prompts[1])  # warm-up
         found = [joined(service, prompts[2 * n % 40], prompts[(2 * n + 1) % 40]) for n in range(args.repeats)]
-        device, dtype = service.model.device_name, service.model.dtype
     finally:
         service.close()
     result = {
-        "machine": machine_facts(date=datetime.now(UTC).date().isoformat(), device=device, dtype=dtype),
+        "machine": machine_facts(service, datetime.now(UTC).date().isoformat()),
         "pairs": found,
         **{key: median(pair[key] for pair in found) for key in found[0]},
     }

@@ -11,10 +11,12 @@ import torch
 from sssd_demo.acceptance import Acceptance
 from sssd_demo.coins import Coins
 from sssd_demo.length import LengthPlanner
+from sssd_demo.pauses import Pauses
 from sssd_demo.request import Finished, Request
 from sssd_demo.sampling import top_tokens
 from sssd_demo.scratch_tree import ScratchTree
 from sssd_demo.speculators.methods import Faults, Methods
+from sssd_demo.speculators.needs import WITH_DRAFT_MODEL
 from sssd_demo.speculators.protocol import Outcome, Sequence
 from sssd_demo.stream import Stream
 from sssd_demo.target import Target
@@ -66,6 +68,10 @@ class Rounds:
         self._methods = methods
         self._lengths = lengths
         self._clock = clock
+        self._pauses = Pauses()
+        self._pausing = False  # in this round
+        self._proposed = False  # whether any method had guesses for it
+        self._began = 0.0
 
     def first(self, running: Running, logits: torch.Tensor, started: float) -> None:
         """Round 0: the first token, from `logits` [V] after the prompt, which was begun to be read at `started`."""
@@ -75,14 +81,18 @@ class Rounds:
     def draft(self, batch: Seq[Running]) -> tuple[dict[int, DraftTree], Faults]:
         """A tree for every sequence, by its id, or what went wrong.
 
-        Where the length is left to the machine, it is one for all of them.
+        Where the length is left to the machine, it is one for all of them, and 1 while guesses do not pay.
         """
+        self._began = self._clock()
+        self._pausing = _left_to_the_machine(batch) and self._pauses.pausing(len(batch))
         context = max(len(running.sequence.tokens) for running in batch)
         for running in batch:
             # Nodes past the last token that may still be written could never be committed.
             most = self._lengths.most(running.request.s_q, len(batch), context, running.sequence.s_q)
+            most = 1 if self._pausing else most
             running.sequence.s_q, running.sequence.room = min(most, running.remaining), running.remaining
         trees, faults = self._methods.propose((running.request.method, running.sequence) for running in batch)
+        self._proposed = any(map(len, trees.values()))
         drafted = [running for running in batch if running.sequence.id in trees]
         for running in drafted:
             if running.request.s_q == "auto":
@@ -122,7 +132,7 @@ class Rounds:
         drafted = self._clock()
         proposed = [trees[running.sequence.id] for running in batch]
         logits = self._target.forward([running.sequence.tokens[-1] for running in batch], proposed)
-        judged = self._judge(batch, proposed, logits)
+        judged = self._judge(batch, proposed, logits, learning=not self._pausing)
         self._target.cache.keep_paths([each.verdict.path for each in judged])
         ended = self._clock()
         for running, each in zip(batch, judged, strict=True):
@@ -146,10 +156,20 @@ class Rounds:
                 each.scratch_next,
             )
             outcomes.append((running.request.method, outcome))
-        return self._methods.observe(outcomes)
+        faults = self._methods.observe(outcomes)
+        if _left_to_the_machine(batch):
+            tokens = sum(len(each.committed) for each in judged)
+            seconds = self._clock() - self._began
+            self._pauses.observe(len(batch), drafted=self._proposed, tokens=tokens, seconds=seconds)
+        return faults
 
-    def _judge(self, batch: Seq[Running], trees: Seq[DraftTree], logits: torch.Tensor) -> list[Judged]:
-        """Verify every tree by its rows of `logits` [B, Q, V], and cut what it commits at the answer's end."""
+    def _judge(
+        self, batch: Seq[Running], trees: Seq[DraftTree], logits: torch.Tensor, *, learning: bool = True
+    ) -> list[Judged]:
+        """Verify every tree by its rows of `logits` [B, Q, V], and cut what it commits at the answer's end.
+
+        Unless it is `learning`, no method is told what the target held likely, which takes time to find.
+        """
         drafted = [tree.drafted() if isinstance(tree, ScratchTree) else tree for tree in trees]
         cases = [
             Case(
@@ -165,13 +185,18 @@ class Rounds:
         for running, whole, verdict, rows in zip(batch, trees, verify(cases, logits), logits, strict=True):
             verdict, committed = cut(verdict, running.remaining, running.request.end_tokens)
             top: list[Top] = []
-            if running.request.keep_top or self._methods.learns_from_top(running.request.method):
+            if running.request.keep_top or (learning and self._methods.learns_from_top(running.request.method)):
                 kept = [0, *(1 + node for node in verdict.path)][: len(committed)]
                 top = top_tokens(rows[kept])
             beside = rows[1 + len(verdict.tree) : 1 + len(whole)]
             after = tuple(beside.argmax(-1).tolist()) if len(beside) else ()
             judged.append(Judged(verdict, committed, tuple(top), after))
         return judged
+
+
+def _left_to_the_machine(batch: Seq[Running]) -> bool:
+    """Whether all lengths are, and no draft model has a length of its own."""
+    return all(running.request.s_q == "auto" and running.request.method not in WITH_DRAFT_MODEL for running in batch)
 
 
 def _emit(

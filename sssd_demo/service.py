@@ -36,7 +36,8 @@ from sssd_demo.saguaro.options import SaguaroOptions
 from sssd_demo.saguaro.worker import DraftSource
 from sssd_demo.sampling import Sampling
 from sssd_demo.speculators.draft_model import DraftModel
-from sssd_demo.speculators.registry import WITH_DRAFT_MODEL, WITH_DRAFTER, make_speculators
+from sssd_demo.speculators.needs import WITH_DRAFT_MODEL, WITH_DRAFTER
+from sssd_demo.speculators.registry import make_speculators
 from sssd_demo.sssd.datastore import Datastore, token_dtype
 from sssd_demo.sssd.live_store import LiveStore
 from sssd_demo.sssd.merging import Limits

@@ -10,6 +10,7 @@ import torch
 from sssd_demo.engine import CHUNK_BESIDE, Engine
 from sssd_demo.errors import UserError
 from sssd_demo.length import LengthPlanner
+from sssd_demo.pauses import Pauses
 from sssd_demo.request import Request
 from sssd_demo.sampling import Sampling
 from sssd_demo.scratch_tree import ScratchTree
@@ -308,11 +309,36 @@ def test_an_open_length_is_chosen_after_drafting_and_the_tree_is_cut_to_it(make_
     lengths, oracle = Planner(), Full()
     rounds = list(make_engine(lengths=lengths, oracle=oracle).submit(Request((1, 2, 3), "oracle", 40)))
     assert oracle.allowed[0] == 8
-    assert {len(round_.tree) for round_ in rounds[1:-8]} == {2}
+    assert {len(round_.tree) for round_ in rounds[1:10]} == {2}
     assert all(round_.s_q == 1 + len(round_.tree) for round_ in rounds[1:])
     ((expected,), fixed, context) = lengths.asked[0]
     assert (len(expected), fixed, context) == (8, [], 4)
     assert expected[:2] == pytest.approx([0, 0.5]), "at first a score is believed"
+
+
+def test_in_a_pause_nothing_is_drafted_where_the_length_is_open_and_a_fixed_one_stays(make_engine, monkeypatch):
+    monkeypatch.setattr(Pauses, "pausing", lambda self, batch: True)
+    oracle = Full()
+    engine = make_engine(lengths=Planner(), oracle=oracle)
+    rounds = list(engine.submit(Request((1, 2, 3), "oracle", 20)))
+    assert set(oracle.allowed) == {1}
+    assert not any(len(round_.tree) for round_ in rounds)
+    oracle.allowed.clear()
+    list(engine.submit(Request((1, 2, 3), "oracle", 20, s_q=5)))
+    assert oracle.allowed[0] == 5
+
+
+def test_what_became_of_rounds_is_what_pauses_follow_from(make_engine, monkeypatch):
+    observed = []
+    monkeypatch.setattr(Pauses, "observe", lambda self, batch, **figures: observed.append((batch, figures)))
+    engine = make_engine(lengths=Planner(), oracle=Full())
+    rounds = list(engine.submit(Request((1, 2, 3), "oracle", 20)))
+    list(engine.submit(Request((1, 2, 3), "oracle", 20, s_q=5)))
+    assert len(observed) == len(rounds) - 1
+    for round_, (batch, figures) in zip(rounds[1:], observed, strict=True):
+        assert (batch, figures["tokens"]) == (1, len(round_.committed))
+        assert figures["seconds"] >= (round_.draft_ms + round_.verify_ms) / 1e3
+    assert observed[0][1]["drafted"]
 
 
 def test_what_is_accepted_changes_what_is_expected(make_engine):

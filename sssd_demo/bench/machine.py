@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import platform
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import transformers
 
 from sssd_demo.cpu_name import cpu_name
 
+if TYPE_CHECKING:
+    from sssd_demo.service import Service
 
-def machine_facts(*, date: str, device: str, dtype: str) -> dict[str, Any]:
-    """Facts that belong beside every figure; `date` is the day of the measurement."""
+
+def machine_facts(service: Service, date: str) -> dict[str, Any]:
+    """Facts that belong beside every figure of `service`; `date` is the day of the measurement."""
     return {
         "cpu": cpu_name(),
-        "device": device,
-        "threads": torch.get_num_threads(),
-        "dtype": dtype,
+        "device": service.model.device_name,
+        "threads": service.threads,
+        "dtype": service.model.dtype,
         "python": platform.python_version(),
         "torch": torch.__version__,
         "transformers": transformers.__version__,

@@ -106,8 +106,9 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     if ASSISTED in settings:
         check_draft_model(args, ASSISTED)
     from sssd_demo.bench.figures import report
+    from sssd_demo.bench.machine import machine_facts
     from sssd_demo.bench.runner import measure
-    from sssd_demo.speculators.registry import WITH_DRAFTER
+    from sssd_demo.speculators.needs import WITH_DRAFTER
 
     with open_service(args, [one.method for one in settings.values()]) as service:
         if args.batch > service.engine.capacity:
@@ -127,7 +128,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         if not outcome.samples:
             raise UserError(f"No question could be answered: {next(iter(outcome.skipped.values()))}")
         result = {
-            "machine": _machine(service),
+            "machine": machine_facts(service, datetime.now(UTC).date().isoformat()),
             "settings": _told(args, service, settings, questions, outcome.skipped),
             "methods": report(
                 outcome.samples, list(settings), law_only={name for name, one in settings.items() if _law_only(one)}
@@ -180,7 +181,7 @@ def _variants(
     name: str, method: str, lengths: list[Length], args: argparse.Namespace
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """A lane's name, which tells what there are several values of, and these values."""
-    from sssd_demo.speculators.registry import WITH_DRAFT_MODEL, WITH_DRAFTER
+    from sssd_demo.speculators.needs import WITH_DRAFT_MODEL, WITH_DRAFTER
 
     drafts = method in WITH_DRAFT_MODEL
     ks, rules = (args.ks, args.rules) if drafts else (["auto"], ["chain"])
@@ -196,7 +197,7 @@ def _variants(
 
 def _law_only(settings: Settings) -> bool:
     """Whether drafts are sampled: the text then has autoregressive's law, but is not the very text."""
-    from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+    from sssd_demo.speculators.needs import WITH_DRAFT_MODEL
 
     return settings.method in WITH_DRAFT_MODEL and settings.temperature > 0 and settings.draft_temperature != 0
 
@@ -249,7 +250,7 @@ def _told(
     skipped: dict[str, str],
 ) -> dict[str, Any]:
     """All that somebody needs to measure the same again."""
-    from sssd_demo.speculators.registry import WITH_DRAFT_MODEL, WITH_DRAFTER
+    from sssd_demo.speculators.needs import WITH_DRAFT_MODEL, WITH_DRAFTER
 
     common = settings[BASELINE]
     return {
@@ -275,14 +276,6 @@ def _told(
         "seed": common.seed,
         "datastore": common.datastore,
     }
-
-
-def _machine(service: Service) -> dict[str, Any]:
-    from sssd_demo.bench.machine import machine_facts
-
-    return machine_facts(
-        date=datetime.now(UTC).date().isoformat(), device=service.model.device_name, dtype=service.model.dtype
-    )
 
 
 def _tell(line: str) -> None:

@@ -184,7 +184,7 @@ def open_service(args: argparse.Namespace, methods: Iterable[str] = ()) -> Itera
     from sssd_demo.models import check_device
     from sssd_demo.saguaro.cores import cores_of
     from sssd_demo.service import Service
-    from sssd_demo.speculators.registry import WITH_DRAFT_MODEL, WITH_DRAFTER
+    from sssd_demo.speculators.needs import WITH_DRAFT_MODEL, WITH_DRAFTER
 
     methods = list(methods)
     name = model_name(args)

@@ -11,7 +11,7 @@ from sssd_demo.errors import UserError
 from sssd_demo.questions import Question
 from sssd_demo.request import Length
 from sssd_demo.service import Settings
-from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+from sssd_demo.speculators.needs import WITH_DRAFT_MODEL
 from sssd_demo.trace import AcceptanceRule
 
 MOST_LANES = 8

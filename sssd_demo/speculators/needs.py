@@ -25,3 +25,6 @@ NEEDS = {
     "saguaro": Needs(draft_model=True, drafter=True),
     "saguaro-sssd": Needs(draft_model=True, datastore=True, drafter=True),
 }
+
+WITH_DRAFT_MODEL = tuple(method for method, needs in NEEDS.items() if needs.draft_model)
+WITH_DRAFTER = tuple(method for method, needs in NEEDS.items() if needs.drafter)

@@ -10,7 +10,6 @@ from sssd_demo.speculators.autoregressive import Autoregressive
 from sssd_demo.speculators.draft_length import VerifySeconds
 from sssd_demo.speculators.draft_model import DraftModel
 from sssd_demo.speculators.lookahead import Lookahead
-from sssd_demo.speculators.needs import NEEDS
 from sssd_demo.speculators.prompt_lookup import PromptLookup
 from sssd_demo.speculators.protocol import Speculator
 from sssd_demo.speculators.rest import Rest
@@ -31,8 +30,6 @@ METHODS = (
     "saguaro",
     "saguaro-sssd",
 )
-WITH_DRAFT_MODEL = tuple(method for method in METHODS if NEEDS[method].draft_model)
-WITH_DRAFTER = tuple(method for method in METHODS if NEEDS[method].drafter)
 
 
 def make_speculators(

@@ -19,7 +19,7 @@ from sssd_demo.compare.plan import MOST_QUESTIONS, Lane, Plan, plan_for
 from sssd_demo.compare.table import csv_table
 from sssd_demo.errors import UserError
 from sssd_demo.questions import Question, read_questions
-from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+from sssd_demo.speculators.needs import WITH_DRAFT_MODEL
 from sssd_demo.ui.compare_lanes import Pair
 from sssd_demo.ui.compare_layout import lane_choices, method_and_rule
 from sssd_demo.ui.compare_pages import ComparePage, ComparePages, QuestionFile

@@ -10,7 +10,7 @@ import gradio as gr
 from sssd_demo.bench import BASELINE
 from sssd_demo.compare.plan import MOST_QUESTIONS, MOST_REPEATS, YARDSTICK, Lane
 from sssd_demo.request import ACCEPTANCE_RULES
-from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+from sssd_demo.speculators.needs import WITH_DRAFT_MODEL
 from sssd_demo.ui import controls
 from sssd_demo.ui.compare_lanes import nothing_yet
 from sssd_demo.ui.components import compare_lanes, compare_results, notice

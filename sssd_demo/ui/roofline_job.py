@@ -14,7 +14,7 @@ from sssd_demo.guess_yield import MeasuredYield, measured_yield
 from sssd_demo.probing import Stopped, measure
 from sssd_demo.roofline import Point
 from sssd_demo.service import Settings
-from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+from sssd_demo.speculators.needs import WITH_DRAFT_MODEL
 from sssd_demo.trace import Trace
 from sssd_demo.ui.roofline_board import AHEAD, LONGEST, PLAIN, SAMPLED, Board
 from sssd_demo.ui.words import WORDS

@@ -21,7 +21,7 @@ from sssd_demo.roofline import LENGTHS, Point, TimeForward
 from sssd_demo.saguaro.alone_times import BATCHES, CONTEXTS, REPEATS, measure
 from sssd_demo.saguaro.summary import summarise_cache
 from sssd_demo.service import Service, Settings
-from sssd_demo.speculators.registry import WITH_DRAFTER
+from sssd_demo.speculators.needs import WITH_DRAFTER
 from sssd_demo.trace import Trace
 from sssd_demo.ui.measuring import queued
 from sssd_demo.ui.saguaro_alone import AloneKept

@@ -10,7 +10,7 @@ import gradio as gr
 from sssd_demo.errors import UserError
 from sssd_demo.request import ACCEPTANCE_RULES, RULES, Drafting, Length
 from sssd_demo.service import Service, Settings
-from sssd_demo.speculators.registry import WITH_DRAFT_MODEL
+from sssd_demo.speculators.needs import WITH_DRAFT_MODEL
 from sssd_demo.trace import AcceptanceRule
 from sssd_demo.ui import controls
 from sssd_demo.ui.controls import AUTO, NO_STORE, Choices, choice, k_choices, s_q_choices, store_choices

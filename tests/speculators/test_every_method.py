@@ -12,7 +12,8 @@ from sssd_demo.length import LengthPlanner
 from sssd_demo.request import Length, Request
 from sssd_demo.roofline import Profile
 from sssd_demo.sampling import Sampling
-from sssd_demo.speculators.registry import METHODS, WITH_DRAFT_MODEL, make_speculators
+from sssd_demo.speculators.needs import WITH_DRAFT_MODEL
+from sssd_demo.speculators.registry import METHODS, make_speculators
 from sssd_demo.sssd.datastore import Datastore
 from sssd_demo.target import Target
 from tests.toys import VOCABULARY, toy_model

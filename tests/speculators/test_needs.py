@@ -1,7 +1,7 @@
 """Every method says what it takes besides the target."""
 
-from sssd_demo.speculators.needs import NEEDS
-from sssd_demo.speculators.registry import METHODS, WITH_DRAFT_MODEL
+from sssd_demo.speculators.needs import NEEDS, WITH_DRAFT_MODEL
+from sssd_demo.speculators.registry import METHODS
 
 
 def test_every_method_says_what_it_needs():
