@@ -1,9 +1,10 @@
 """Batches as the Roofline tab runs them: tokens per second of all sequences, next to what the plan said beforehand.
 
-    python benchmarks/batches.py --batches 1,2,4,8,16 --out benchmarks/results/batches.json
+    python benchmarks/batches.py --batches 1,2,4,8,16 --repeats 3 --out benchmarks/results/batches.json
 
 Forward times are measured first if nobody has done so on this machine (`probe`). A batch is decoded plainly and by each
-method in turn; prompts are this project's own, each answer 64 tokens and more, with the store that the tab uses.
+method in turn, as often as `--repeats` says; figures are medians, of ratios too. Prompts are this project's own, each
+answer 64 tokens and more, with the store that the tab uses.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -33,6 +36,7 @@ def main() -> int:
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--batches", type=lambda text: [int(part) for part in text.split(",")], default=list(SWEEP))
     parser.add_argument("--methods", type=lambda text: text.split(","), default=["sssd"])
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     service = Service.open(args.preset, dtype=args.dtype)
@@ -42,11 +46,20 @@ def main() -> int:
         board = Board(service, STORE)
         if board.quick:
             run(Job("measure", "", board, measure_machine))
-        run(Job("run", "", board, lambda job: run_batches(job, args.batches, args.methods)))
+        repeats = []
+        for _ in range(args.repeats):
+            run(Job("run", "", board, lambda job: run_batches(job, args.batches, args.methods)))
+            repeats.append(figures(board))
         result = {
             "machine": machine_facts(service, datetime.now(UTC).date().isoformat()),
-            "settings": {"preset": args.preset, "datastore": STORE, "s_q": "auto", "temperature": 0},
-            "batches": figures(board),
+            "settings": {
+                "preset": args.preset,
+                "datastore": STORE,
+                "s_q": "auto",
+                "temperature": 0,
+                "repeats": args.repeats,
+            },
+            "batches": [_medians(lines) for lines in zip(*repeats, strict=True)],
         }
     except UserError as error:
         sys.stderr.write(f"{error}\n")
@@ -69,6 +82,16 @@ def run(job: Job) -> None:
             sys.stderr.write(f"{state.share:.0%} {said}\n")
         if state.phase == "failed":
             raise UserError(state.said)
+
+
+def _medians(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Of the same batch and method in every repeat; the ratio to plain decoding with its least and most."""
+    found = {
+        key: median(line[key] for line in lines) if isinstance(first, float) else first
+        for key, first in lines[0].items()
+    }
+    ratios = [line["times_plain"] for line in lines if line["times_plain"]]
+    return found | {"times_plain_range": [min(ratios), max(ratios)] if ratios else None}
 
 
 def figures(board: Board) -> list[dict[str, Any]]:
