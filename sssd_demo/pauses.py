@@ -8,6 +8,7 @@ on past rounds and on time alone, so the law of the text stays what it is.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 PAYS = 1.3  # drafts that bring so many times plain decoding's tokens are not doubted
@@ -19,21 +20,25 @@ MEMORY = 0.9  # what a round leaves of the sums before it
 
 
 class Pauses:
-    """For the batches of one engine. Those of different sizes are judged apart: what pays for 2 may not for 20."""
+    """For the batches of one engine. Each is told by its methods, one for each sequence: what pays for one method, or
+    for two sequences, may not for another, or for twenty.
+    """
 
     def __init__(self) -> None:
-        self._sizes: dict[int, _Size] = {}
+        self._batches: dict[tuple[str, ...], _Batch] = {}
 
-    def pausing(self, batch: int) -> bool:
-        """Whether the coming round of so many sequences should do without drafts."""
-        return self._size(batch).paused > 0
+    def pausing(self, methods: Sequence[str], new: int) -> bool:
+        """Whether the coming round should do without drafts. So many of its sequences had no round yet."""
+        batch = self._batch(methods)
+        batch.joined(new)
+        return batch.paused > 0
 
-    def observe(self, batch: int, *, drafted: bool, tokens: int, seconds: float) -> None:
+    def observe(self, methods: Sequence[str], *, drafted: bool, tokens: int, seconds: float) -> None:
         """A round has committed so many tokens. `drafted` says whether anything was proposed, verified or not."""
-        self._size(batch).observe(drafted, tokens, seconds)
+        self._batch(methods).observe(drafted, tokens, seconds)
 
-    def _size(self, batch: int) -> _Size:
-        return self._sizes.setdefault(batch, _Size(batch))
+    def _batch(self, methods: Sequence[str]) -> _Batch:
+        return self._batches.setdefault(tuple(sorted(methods)), _Batch(len(methods)))
 
 
 @dataclass
@@ -58,15 +63,21 @@ class _Speed:
 
 
 @dataclass
-class _Size:
-    """What is known of batches of one size."""
+class _Batch:
+    """What is known of batches of the same methods."""
 
-    batch: int
+    size: int
     drafting: _Speed = field(default_factory=_Speed)  # since the last pause
     plain: _Speed = field(default_factory=_Speed)
     since_plain: int = 0  # rounds with drafts
     paused: int = 0  # rounds that are still to be done without
     pause: int = SHORTEST  # rounds that the next pause will last
+
+    def joined(self, new: int) -> None:
+        """Nothing is known of a new text: alone it ends a pause, as one of many it shortens it a little."""
+        self.paused = self.paused * (self.size - new) // self.size
+        if new == self.size:
+            self.drafting, self.pause = _Speed(), SHORTEST
 
     def observe(self, drafted: bool, tokens: int, seconds: float) -> None:
         if self.paused or not drafted:
@@ -78,11 +89,11 @@ class _Size:
             return
         self.drafting.add(tokens, seconds)
         self.since_plain += 1
-        if self.drafting.rounds * self.batch >= TRIAL:
+        if self.drafting.rounds * self.size >= TRIAL:
             self._judge()
 
     def _judge(self) -> None:
-        if self.drafting.tokens >= PAYS * self.batch * self.drafting.weight:
+        if self.drafting.tokens >= PAYS * self.size * self.drafting.weight:
             self.pause = SHORTEST
         elif self.plain.rounds < COMPARED or self.since_plain > STALE:
             self.paused = COMPARED

@@ -84,7 +84,8 @@ class Rounds:
         Where the length is left to the machine, it is one for all of them, and 1 while guesses do not pay.
         """
         self._began = self._clock()
-        self._pausing = _left_to_the_machine(batch) and self._pauses.pausing(len(batch))
+        new = sum(running.rounds == 1 for running in batch)  # the prompt's round is all that they had
+        self._pausing = _left_to_the_machine(batch) and self._pauses.pausing(_methods(batch), new)
         context = max(len(running.sequence.tokens) for running in batch)
         for running in batch:
             # Nodes past the last token that may still be written could never be committed.
@@ -160,7 +161,7 @@ class Rounds:
         if _left_to_the_machine(batch):
             tokens = sum(len(each.committed) for each in judged)
             seconds = self._clock() - self._began
-            self._pauses.observe(len(batch), drafted=self._proposed, tokens=tokens, seconds=seconds)
+            self._pauses.observe(_methods(batch), drafted=self._proposed, tokens=tokens, seconds=seconds)
         return faults
 
     def _judge(
@@ -197,6 +198,10 @@ class Rounds:
 def _left_to_the_machine(batch: Seq[Running]) -> bool:
     """Whether all lengths are, and no draft model has a length of its own."""
     return all(running.request.s_q == "auto" and running.request.method not in WITH_DRAFT_MODEL for running in batch)
+
+
+def _methods(batch: Seq[Running]) -> list[str]:
+    return [running.request.method for running in batch]
 
 
 def _emit(

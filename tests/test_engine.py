@@ -317,7 +317,7 @@ def test_an_open_length_is_chosen_after_drafting_and_the_tree_is_cut_to_it(make_
 
 
 def test_in_a_pause_nothing_is_drafted_where_the_length_is_open_and_a_fixed_one_stays(make_engine, monkeypatch):
-    monkeypatch.setattr(Pauses, "pausing", lambda self, batch: True)
+    monkeypatch.setattr(Pauses, "pausing", lambda self, methods, new: True)
     oracle = Full()
     engine = make_engine(lengths=Planner(), oracle=oracle)
     rounds = list(engine.submit(Request((1, 2, 3), "oracle", 20)))
@@ -330,13 +330,13 @@ def test_in_a_pause_nothing_is_drafted_where_the_length_is_open_and_a_fixed_one_
 
 def test_what_became_of_rounds_is_what_pauses_follow_from(make_engine, monkeypatch):
     observed = []
-    monkeypatch.setattr(Pauses, "observe", lambda self, batch, **figures: observed.append((batch, figures)))
+    monkeypatch.setattr(Pauses, "observe", lambda self, methods, **figures: observed.append((methods, figures)))
     engine = make_engine(lengths=Planner(), oracle=Full())
     rounds = list(engine.submit(Request((1, 2, 3), "oracle", 20)))
     list(engine.submit(Request((1, 2, 3), "oracle", 20, s_q=5)))
     assert len(observed) == len(rounds) - 1
-    for round_, (batch, figures) in zip(rounds[1:], observed, strict=True):
-        assert (batch, figures["tokens"]) == (1, len(round_.committed))
+    for round_, (methods, figures) in zip(rounds[1:], observed, strict=True):
+        assert (methods, figures["tokens"]) == (["oracle"], len(round_.committed))
         assert figures["seconds"] >= (round_.draft_ms + round_.verify_ms) / 1e3
     assert observed[0][1]["drafted"]
 

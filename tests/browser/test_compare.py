@@ -19,7 +19,7 @@ from tests.ui.fakes import make_trace, opens, wait_until
 
 pytestmark = pytest.mark.browser
 
-END = 20_000  # milliseconds that a scripted comparison may take
+END = 60_000  # milliseconds that a scripted comparison may take
 
 
 @pytest.fixture(scope="module")
