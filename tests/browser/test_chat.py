@@ -514,12 +514,15 @@ def test_a_round_with_a_window_alone_says_so(page: Page, tmp_path):
         expect(page.locator(".dt-note")).to_contain_text(said)
 
 
-def test_two_visitors_do_not_mix(browser: Browser, app, service: FakeService):
+def test_two_visitors_do_not_mix(browser: Browser, app, service: FakeService, monkeypatch):
     contexts = [browser.new_context() for _ in range(2)]
     pages = [context.new_page() for context in contexts]
     for page in pages:
         open_app(page, app.url)
-    ask(pages[0], "a long one")
+    with monkeypatch.context() as slowly:
+        slowly.setattr(service, "delay", 0.3)
+        ask(pages[0], "a long one")
+        expect(pages[0].locator(".ts-round").nth(2)).to_be_attached()
     ask(pages[1], "the cat please")
     wait_for_answer(pages[1])
     assert token_text(pages[1]) == ANSWERS["cat"]

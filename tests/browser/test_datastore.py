@@ -84,10 +84,10 @@ def test_a_store_grows_pauses_goes_on_and_starts_over(tab: Page):
     expect(tab.locator(".sg-now")).to_contain_text("Paused after")
     paused = conversations(tab)
     tab.get_by_role("button", name="Resume").click()
-    expect(tab.locator(".facts dd").first).to_have_text(str(paused + 2))
+    wait_until(lambda: conversations(tab) > paused)
     tab.locator("#grow-again").click()
-    expect(tab.locator(".sg-now")).to_contain_text(re.compile(r"Conversation [123] of 200"))
-    assert conversations(tab) < paused
+    wait_until(lambda: conversations(tab) < paused)
+    expect(tab.locator(".sg-now")).to_contain_text(re.compile(r"Conversation \d+ of 200"))
 
 
 def test_old_text_is_dropped_on_screen_when_the_store_is_full(tab: Page, service: StoreService):
