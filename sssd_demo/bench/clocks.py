@@ -68,6 +68,7 @@ def clock_figures(
                 "reasons": dict(cache.reasons),
                 "wait_ms": cache.wait_ms,
                 "ngrams_ms": cache.ngrams_ms,
+                "ngrams_exposed_ms": cache.ngrams_exposed_ms,
                 "drafter_busy": cache.drafter_busy,
                 "target_busy": cache.target_busy,
             }

@@ -49,8 +49,11 @@ def _clock_lines(name: str, overall: dict[str, Any]) -> Iterator[str]:
     cache = overall.get("cache")
     if cache:
         rate = "-" if cache["hit_rate"] is None else f"{cache['hit_rate']:.2f}"
-        waited, ngrams = (f"{cache[key]:.0f} ms" for key in ("wait_ms", "ngrams_ms"))
-        yield f"{name}: hit rate {rate}, {waited} waited for drafts, {ngrams} looked up n-grams"
+        waited, ngrams, exposed = (f"{cache[key]:.0f} ms" for key in ("wait_ms", "ngrams_ms", "ngrams_exposed_ms"))
+        yield (
+            f"{name}: hit rate {rate}, {waited} waited for drafts,"
+            f" {ngrams} looked up n-grams, {exposed} of it after the drafter was done"
+        )
     for clock, words in (("measured", "measured here"), ("two_devices", "computed for two devices from times alone")):
         ratio = overall.get(clock, {}).get("speedup_vs_speculative")
         if ratio:

@@ -51,6 +51,7 @@ class CacheSummary:
     reasons: Mapping[MissReason, int]  # why, first rounds included
     wait_ms: float | None  # in all, that the target waited for drafts
     ngrams_ms: float | None  # in all, that looking n-grams up took, beside the drafter's answer or after it
+    ngrams_exposed_ms: float | None  # of these, the part that came after the drafter's work for this round
     hit_latency: Latency
     miss_latency: Latency
     drafter_busy: float | None  # share of the time between the first round's beginning and the last one's end
@@ -85,6 +86,7 @@ def summarise_cache(traces: Iterable[Trace]) -> CacheSummary | None:
         reasons=dict(Counter(work.why for _, work in every if work.why is not None)),
         wait_ms=sum(waited_ms(work) for _, work in every),
         ngrams_ms=sum(_lasted(work, "backup") for _, work in every),
+        ngrams_exposed_ms=sum(_exposed_ms(work) for _, work in every),
         hit_latency=_latency([round_ for round_, work in later if work.hit]),
         miss_latency=_latency([round_ for round_, work in later if not work.hit]),
         drafter_busy=_busy(answers, "drafter"),
@@ -104,6 +106,13 @@ def waited_ms(work: SaguaroRound) -> float:
 
 def _lasted(work: SaguaroRound, what: Work) -> float:
     return sum(span.end_ms - span.start_ms for span in work.spans if span.what == what)
+
+
+def _exposed_ms(work: SaguaroRound) -> float:
+    """How long n-grams were still looked up when the drafter was done: what its work did not hide of them."""
+    drafted = max((span.end_ms for span in work.spans if span.who == "drafter"), default=float("-inf"))
+    ngrams = [span for span in work.spans if span.what == "backup"]
+    return sum(max(0.0, span.end_ms - max(span.start_ms, drafted)) for span in ngrams)
 
 
 def _tally(works: Iterable[SaguaroRound]) -> Tally:

@@ -162,6 +162,7 @@ def _busy(found: Found, cache: CacheSummary) -> dict[str, Any]:
         [WORDS["sag.times.target"], _percent(cache.target_busy), _percent(there.share("target") if there else None)],
         [WORDS["sag.times.waited"], ms(cache.wait_ms), ms(there.total_of("wait") if there else None)],
         [WORDS["sag.times.ngrams"], ms(cache.ngrams_ms), ms(there.total_of("backup") if there else None)],
+        [WORDS["sag.times.exposed"], ms(cache.ngrams_exposed_ms), WORDS["figure.none"]],
     ]
     head = [WORDS["sag.times.busy"], *(WORDS[f"sag.clock.{name}"] for name in CLOCKS)]
     return {"head": head, "rows": rows}

@@ -210,6 +210,7 @@ SAGUARO_WORDS = {
     "sag.times.target": "target busy",
     "sag.times.waited": "target waited, in all",
     "sag.times.ngrams": "target looked n-grams up, in all",
+    "sag.times.exposed": "… of that, after the drafter was done",
     # theory
     "sag.theory.title": "What theory expects",
     "sag.theory.head": "quantity",

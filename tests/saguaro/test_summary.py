@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sssd_demo.saguaro.summary import Tally, summarise_cache
+from sssd_demo.trace import Span
 from tests.toy_saguaro import (
     FIRST,
     HIT,
@@ -60,6 +61,28 @@ def test_ranks_fallbacks_and_reasons_are_listed():
     assert summary.fallbacks == {"immediate": 2, "backup": 1}
     assert summary.reasons == {"first": 1, "miss": 1, "late": 1}
     assert summary.ngrams_ms == pytest.approx(NGRAMS)  # for the late one
+    assert summary.ngrams_exposed_ms == pytest.approx(NGRAMS)
+
+
+@pytest.mark.parametrize(
+    ("began", "exposed"),
+    [
+        pytest.param(-3.0, 0.0, id="while the drafter was at work"),
+        pytest.param(-0.5, 1.5, id="partly"),
+        pytest.param(1.0, 2.0, id="afterwards"),
+    ],
+)
+def test_ngrams_are_exposed_from_the_moment_the_drafter_is_done(began: float, exposed: float):
+    trace = saguaro_trace([FIRST, HIT])
+    work = trace.rounds[2].saguaro
+    assert work is not None
+    done = max(span.end_ms for span in work.spans if span.who == "drafter")
+    ngrams = Span("target", "backup", done + began, done + began + 2.0)
+    object.__setattr__(work, "spans", (*work.spans, ngrams))
+    summary = summarise_cache([trace])
+    assert summary is not None
+    assert summary.ngrams_ms == pytest.approx(2.0)
+    assert summary.ngrams_exposed_ms == pytest.approx(exposed)
 
 
 def test_waiting_and_latency_are_split_by_hit_and_miss():
