@@ -3,5 +3,6 @@
 import sys
 
 from sssd_demo.cli import main
+from sssd_demo.leaving import leave
 
-sys.exit(main(sys.argv[1:]))
+leave(main(sys.argv[1:]))

@@ -117,6 +117,31 @@ def test_an_interrupt_is_quiet_and_exits_130(install, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_an_interrupt_while_a_thread_computes_ends_the_process_quietly():
+    code = """
+import runpy, threading
+import torch
+from sssd_demo import cli
+
+def main(argv):
+    begun = threading.Event()
+    def compute():
+        square = torch.zeros(700, 700)
+        while True:
+            square @ square
+            begun.set()
+    threading.Thread(target=compute, daemon=True).start()
+    begun.wait()
+    print("interrupted")
+    return 130
+
+cli.main = main
+runpy.run_module("sssd_demo", run_name="__main__")
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "interrupted\n", "")
+
+
 def test_help_names_every_command_and_loads_none(capsys):
     with pytest.raises(SystemExit) as exit_:
         cli.main(["--help"])
