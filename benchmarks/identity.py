@@ -16,13 +16,14 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from sssd_demo.answer import Answer
 from sssd_demo.bench.machine import machine_facts
-from sssd_demo.cli.options import store_name
+from sssd_demo.cli.options import s_q_list, store_name
 from sssd_demo.errors import UserError
 from sssd_demo.questions import Question, read_questions
 from sssd_demo.saguaro.options import SaguaroOptions
@@ -30,6 +31,20 @@ from sssd_demo.service import Service, Settings
 from sssd_demo.speculators.needs import WITH_DRAFT_MODEL
 
 PLAIN = "autoregressive"
+
+
+class _Lane(NamedTuple):
+    """A method, and the length of its drafts where one was asked for."""
+
+    method: str
+    s_q: int | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.method}@{self.s_q}" if self.s_q else self.method
+
+
+_PLAIN = _Lane(PLAIN)
 
 
 def main() -> int:
@@ -50,6 +65,7 @@ def main() -> int:
                 "draft": service.draft.name if service.draft else None,
                 "questions": Path(args.questions).name,
                 "asked": len(questions),
+                "s_q": args.s_q,
                 "max_new_tokens": args.max_new_tokens,
                 "batch": args.batch,
                 "datastore": args.datastore,
@@ -75,6 +91,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--preset", default="smollm2-135m")
     parser.add_argument("--draft")
     parser.add_argument("--datastore", type=store_name, default=None)
+    parser.add_argument("--s-q", type=s_q_list, help="every method with each of these (default: 4, 8 and 16 in turn)")
     parser.add_argument("--max-new-tokens", type=int, default=64)
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--temperature", type=float, default=0.8, help="besides greedy; 0: greedy only")
@@ -93,45 +110,47 @@ def _methods(wanted: str | None, known: Sequence[str]) -> list[str]:
 def _compared(
     service: Service, questions: Sequence[Question], wanted: Sequence[str], args: argparse.Namespace, temperature: float
 ) -> dict[str, Any]:
-    """Method → of how many questions the text is the same, alone and in mixed batches."""
+    """Lane → of how many questions the text is the same, alone and in mixed batches."""
     methods = [m for m in wanted if not (temperature and m in WITH_DRAFT_MODEL)]
+    lanes = [_Lane(method, s_q) for method in methods for s_q in args.s_q or [None]]
 
-    def settings(method: str, at: int) -> Settings:
+    def settings(lane: _Lane, at: int) -> Settings:
         return Settings(
-            method=method,
+            method=lane.method,
             max_new_tokens=args.max_new_tokens,
             temperature=temperature,
             seed=at,
             datastore=args.datastore,
             # A length that drafts in every round: what is left to the machine may draft nothing.
-            s_q=(4, 8, 16)[at % 3],
+            s_q=lane.s_q or (4, 8, 16)[at % 3],
             k=(2, 3, 4)[at % 3],
             saguaro=SaguaroOptions(budget=6, roll_back_after=0),  # something is prepared in every round
         )
 
-    def ask(method: str, at: int) -> Answer:
-        return service.ask([{"role": "user", "content": questions[at].turns[0]}], settings(method, at))
+    def ask(lane: _Lane, at: int) -> Answer:
+        return service.ask([{"role": "user", "content": questions[at].turns[0]}], settings(lane, at))
 
     places = range(len(questions))
-    expected = [_tokens(ask(PLAIN, at)) for at in places]
+    expected = [_tokens(ask(_PLAIN, at)) for at in places]
     found: dict[str, Any] = {}
-    for method in methods:
-        _tell(f"temperature {temperature:g}: {method} alone")
+    for lane in lanes:
+        _tell(f"temperature {temperature:g}: {lane.name} alone")
         same, served = 0, Counter[str]()
         for at in places:
-            answer = ask(method, at)
+            answer = ask(lane, at)
             same += _tokens(answer) == expected[at]
             served += _served(answer)
-        found[method] = {"alone": same, "of": len(questions), **served}
-    _tell(f"temperature {temperature:g}: all methods in batches of {args.batch}")
-    jobs = [(method, at) for at in places for method in (*methods, PLAIN)]
-    mixed: dict[str, int] = {}
+        found[lane.name] = {"alone": same, "of": len(questions), **served}
+    _tell(f"temperature {temperature:g}: all together in batches of {args.batch}")
+    jobs = [(lane, at) for at in places for lane in (*lanes, _PLAIN)]
+    Random(0).shuffle(jobs)  # so that a batch holds several questions
+    mixed = Counter[str]()
     for start in range(0, len(jobs), args.batch):
-        running = [(method, at, ask(method, at)) for method, at in jobs[start : start + args.batch]]
-        for method, at, answer in running:
-            mixed[method] = mixed.get(method, 0) + (_tokens(answer) == expected[at])
-    for method in (*methods, PLAIN):
-        found.setdefault(method, {"of": len(questions)})["mixed"] = mixed[method]
+        running = [(lane, at, ask(lane, at)) for lane, at in jobs[start : start + args.batch]]
+        for lane, at, answer in running:
+            mixed[lane.name] += _tokens(answer) == expected[at]
+    for lane in (*lanes, _PLAIN):
+        found.setdefault(lane.name, {"of": len(questions)})["mixed"] = mixed[lane.name]
     return found
 
 
