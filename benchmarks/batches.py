@@ -21,8 +21,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from sssd_demo.bench.machine import machine_facts
+from sssd_demo.cli.options import context_tokens
 from sssd_demo.errors import UserError
-from sssd_demo.service import Service
+from sssd_demo.service import MAX_CONTEXT, Service
 from sssd_demo.ui.roofline_board import PLAIN, SWEEP, Board, offered
 from sssd_demo.ui.roofline_job import Job, measure_machine, run_batches
 
@@ -34,12 +35,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--preset", default="smollm2-135m")
     parser.add_argument("--dtype", default="auto")
+    parser.add_argument("--context", type=context_tokens, default=MAX_CONTEXT, help="shorter leaves room for more at once")
     parser.add_argument("--batches", type=lambda text: [int(part) for part in text.split(",")], default=list(SWEEP))
     parser.add_argument("--methods", type=lambda text: text.split(","), default=["sssd"])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    service = Service.open(args.preset, dtype=args.dtype)
+    service = Service.open(args.preset, dtype=args.dtype, context=args.context)
     try:
         if max(args.batches) > service.engine.capacity or not set(args.methods) <= set(offered(service)):
             raise UserError(f"Batches up to {service.engine.capacity}, of {', '.join(offered(service))}, can be run.")

@@ -50,6 +50,7 @@ from sssd_demo.trace import AcceptanceRule, Trace
 logger = logging.getLogger(__name__)
 
 MAX_CONTEXT = 8192  # tokens; memory for longer ones would be better spent on more visitors
+MIN_CONTEXT = 1024  # room for a question, an answer and the measurement of forward times
 MAX_ROWS = 32  # sequences decoded together
 CACHE_SHARE = 0.5  # of the memory that is free once the model is loaded
 BASELINE_MIN_TOKENS = 24  # fewer say little about speed
@@ -113,6 +114,7 @@ class Service:
         draft: LoadedModel | None = None,
         draft_device: str | None = None,
         draft_cores: tuple[int, ...] | None = None,
+        context: int = MAX_CONTEXT,
     ) -> None:
         """Takes over `model` and `draft`, which are changed in place, and starts the engine's thread.
 
@@ -123,7 +125,7 @@ class Service:
         self.text = model.text
         self.stores = stores
         self.threads = threads or torch.get_num_threads()
-        context = min(model.context_length, MAX_CONTEXT)
+        context = min(model.context_length, context)
         rows = _rows([model] if draft is None else [model, draft, draft], context)  # the drafter has a cache too
         target = Target(model.model, rows=rows, context_length=context)
         self.profile = Profile({})
@@ -153,13 +155,14 @@ class Service:
         threads: int | None = None,
         draft_device: str | None = None,
         draft_cores: tuple[int, ...] | None = None,
+        context: int = MAX_CONTEXT,
         stores_folder: Path | None = None,
         progress: Progress | None = None,
     ) -> Service:
         """Load preset, folder or hub id `model`, warm it up and start the engine's thread.
 
-        `draft` names a draft model instead of the preset's own; where no method `needs_draft`, none is loaded. The
-        speculation length left to the machine rests on a profile of forward times: the one kept from before
+        `draft` names a draft model instead of the preset's own; where no method `needs_draft`, none is loaded. Of
+        texts of at most `context` tokens, more are decoded at once the shorter they are. The speculation length left to the machine rests on a profile of forward times: the one kept from before
         (see the command `probe`), else a measurement of a second. Raises `UserError` as `models.load` does, and
         if memory does not suffice to decode.
         """
@@ -184,6 +187,7 @@ class Service:
                     draft=small,
                     draft_device=draft_device,
                     draft_cores=draft_cores,
+                    context=context,
                 )
             except (MemoryError, torch.OutOfMemoryError) as error:
                 raise UserError(f"There is not enough memory for {model} to decode a single text.") from error

@@ -5,11 +5,14 @@ In float32, where equal sums give equal tokens. `bench` does the same over a who
 
 import threading
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from sssd_demo import models
 from sssd_demo.errors import UserError
+from sssd_demo.kv_cache import bytes_per_token
 from sssd_demo.roofline import Profile
 from sssd_demo.service import Service, Settings
 from sssd_demo.sssd.datastore import Datastore
@@ -230,6 +233,24 @@ def test_too_little_memory_for_keys_and_values_is_said_in_a_sentence(tmp_path, m
     monkeypatch.setattr("sssd_demo.target.KVCache", fails)
     with pytest.raises(UserError, match="not enough memory"):
         Service.open(str(save_toy_model(tmp_path)), device="cpu", dtype="float32", stores_folder=tmp_path)
+
+
+def test_the_shorter_the_texts_the_more_are_decoded_at_once(tmp_path, monkeypatch):
+    def free(rows: int) -> SimpleNamespace:
+        """What the machine has free when half of it holds so many rows of the longest context of the toy model."""
+        config = model.model.config
+        row = model.context_length * bytes_per_token(config, model.model.dtype)
+        return SimpleNamespace(available=2 * rows * row)
+
+    folder = save_toy_model(tmp_path)
+    model = models.load(str(folder), device="cpu", dtype="float32")
+    monkeypatch.setattr("psutil.virtual_memory", lambda: free(rows=4))
+    rows = {}
+    for context in (model.context_length, model.context_length // 2):
+        service = Service.open(str(folder), device="cpu", dtype="float32", context=context, stores_folder=tmp_path)
+        rows[service.engine.context_length] = service.engine.capacity
+        service.close()
+    assert rows == {model.context_length: 4, model.context_length // 2: 8}
 
 
 def test_a_prompt_beyond_the_context_is_refused_with_both_lengths(embedded_service):

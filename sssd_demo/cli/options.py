@@ -20,7 +20,7 @@ DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
-    """--preset or --model, --draft and --dtype."""
+    """--preset or --model, --draft, --dtype and --context."""
     model = parser.add_mutually_exclusive_group()
     model.add_argument("--preset", metavar="NAME", help="a model listed by the command `models`")
     model.add_argument("--model", metavar="PATH|HUB_ID", help="a folder or a hub id instead of a preset")
@@ -28,6 +28,18 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         "--draft", metavar="PATH|HUB_ID", help="draft model, with the same tokenizer (default: the preset's own)"
     )
     parser.add_argument("--dtype", choices=DTYPES, default="auto", help="auto: what this device is fast in (default)")
+    parser.add_argument(
+        "--context",
+        type=context_tokens,
+        default=argparse.SUPPRESS,
+        metavar="N",
+        help="longest text in tokens, question and answer; a shorter one leaves memory for more answers at once",
+    )
+
+
+def context(args: argparse.Namespace) -> dict[str, int]:
+    """The longest text, if it was asked for, as an argument of `Service.open`."""
+    return {"context": args.context} if hasattr(args, "context") else {}
 
 
 def model_name(args: argparse.Namespace) -> str:
@@ -205,6 +217,7 @@ def open_service(args: argparse.Namespace, methods: Iterable[str] = ()) -> Itera
             draft_device=draft_device,
             draft_cores=cores_of(draft_cores) if draft_cores is not None else None,
             progress=_show_progress,
+            **context(args),
         )
     finally:
         _show_progress("", None)
@@ -261,6 +274,16 @@ def s_q_list(text: str) -> list[int]:
 def store_name(text: str) -> str | None:
     """A datastore's name; `none` is None."""
     return None if text == "none" else text
+
+
+def context_tokens(text: str) -> int:
+    """The longest text, in tokens."""
+    from sssd_demo.service import MAX_CONTEXT, MIN_CONTEXT
+
+    tokens = positive(text)
+    if not MIN_CONTEXT <= tokens <= MAX_CONTEXT:
+        raise argparse.ArgumentTypeError(f"must be {MIN_CONTEXT} to {MAX_CONTEXT} tokens, but is {text}")
+    return tokens
 
 
 def positive(text: str) -> int:
