@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from sssd_demo.bench.machine import machine_facts
 from sssd_demo.cli.options import context_tokens
 from sssd_demo.errors import UserError
-from sssd_demo.service import MAX_CONTEXT, Service
+from sssd_demo.service import Service
 from sssd_demo.ui.roofline_board import PLAIN, SWEEP, Board, offered
 from sssd_demo.ui.roofline_job import Job, measure_machine, run_batches
 
@@ -35,7 +35,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--preset", default="smollm2-135m")
     parser.add_argument("--dtype", default="auto")
-    parser.add_argument("--context", type=context_tokens, default=MAX_CONTEXT, help="shorter leaves room for more at once")
+    parser.add_argument("--context", type=context_tokens, help="shorter leaves room for more at once")
     parser.add_argument("--batches", type=lambda text: [int(part) for part in text.split(",")], default=list(SWEEP))
     parser.add_argument("--methods", type=lambda text: text.split(","), default=["sssd"])
     parser.add_argument("--repeats", type=int, default=3)

@@ -17,7 +17,7 @@ from sssd_demo.sampling import top_tokens
 from sssd_demo.scratch_tree import ScratchTree
 from sssd_demo.speculators.methods import Faults, Methods
 from sssd_demo.speculators.needs import WITH_DRAFT_MODEL
-from sssd_demo.speculators.protocol import Outcome, Sequence
+from sssd_demo.speculators.protocol import Outcome, Sequence, path_top
 from sssd_demo.stream import Stream
 from sssd_demo.target import Target
 from sssd_demo.threads import Threads
@@ -53,7 +53,7 @@ class Judged:
 
     verdict: Verdict
     committed: tuple[int, ...]
-    top: tuple[Top, ...]  # one for each committed token; empty where nobody asked for it
+    top: tuple[Top, ...]  # after the root, then after each node; empty where nobody asked for it
     scratch_next: tuple[int, ...] = ()  # the target's most likely token after each node that was not to be tested
 
 
@@ -185,10 +185,8 @@ class Rounds:
         judged = []
         for running, whole, verdict, rows in zip(batch, trees, verify(cases, logits), logits, strict=True):
             verdict, committed = cut(verdict, running.remaining, running.request.end_tokens)
-            top: list[Top] = []
-            if running.request.keep_top or (learning and self._methods.learns_from_top(running.request.method)):
-                kept = [0, *(1 + node for node in verdict.path)][: len(committed)]
-                top = top_tokens(rows[kept])
+            asked = learning and self._methods.learns_from_top(running.request.method)
+            top = top_tokens(rows[: 1 + len(verdict.tree)]) if asked or running.request.keep_top else []
             beside = rows[1 + len(verdict.tree) : 1 + len(whole)]
             after = tuple(beside.argmax(-1).tolist()) if len(beside) else ()
             judged.append(Judged(verdict, committed, tuple(top), after))
@@ -228,7 +226,7 @@ def _emit(
             bonus=verdict.bonus,
             bonus_prob=verdict.bonus_prob,
             committed=committed,
-            top=judged.top if running.request.keep_top else (),
+            top=path_top(judged.top, verdict.path)[: len(committed)] if running.request.keep_top else (),
             rule=verdict.rule,
             decisions=verdict.decisions,
             draw=verdict.draw,

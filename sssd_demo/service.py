@@ -155,16 +155,17 @@ class Service:
         threads: int | None = None,
         draft_device: str | None = None,
         draft_cores: tuple[int, ...] | None = None,
-        context: int = MAX_CONTEXT,
+        context: int | None = None,
         stores_folder: Path | None = None,
         progress: Progress | None = None,
     ) -> Service:
         """Load preset, folder or hub id `model`, warm it up and start the engine's thread.
 
-        `draft` names a draft model instead of the preset's own; where no method `needs_draft`, none is loaded. Of
-        texts of at most `context` tokens, more are decoded at once the shorter they are. The speculation length left to the machine rests on a profile of forward times: the one kept from before
-        (see the command `probe`), else a measurement of a second. Raises `UserError` as `models.load` does, and
-        if memory does not suffice to decode.
+        `draft` names a draft model instead of the preset's own; where no method `needs_draft`, none is loaded. Texts
+        may have `context` tokens (None: as many as the model reads, at most 8192); the fewer, the more of them fit
+        into memory at once. The speculation length left to the machine rests on a profile of forward times: the one
+        kept from before (see the command `probe`), else a measurement of a second. Raises `UserError` as
+        `models.load` does, and if memory does not suffice to decode.
         """
 
         def load() -> Service:
@@ -187,7 +188,7 @@ class Service:
                     draft=small,
                     draft_device=draft_device,
                     draft_cores=draft_cores,
-                    context=context,
+                    context=context or MAX_CONTEXT,
                 )
             except (MemoryError, torch.OutOfMemoryError) as error:
                 raise UserError(f"There is not enough memory for {model} to decode a single text.") from error

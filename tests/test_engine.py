@@ -387,8 +387,29 @@ def test_the_most_probable_tokens_are_those_of_each_committed_position(make_engi
         expected = logits.softmax(-1).topk(8)
         assert tops[position].tokens == tuple(expected.indices.tolist())
         assert tops[position].probs == pytest.approx(expected.values.tolist(), abs=1e-5)
-    learnt = [top for outcome in oracle.outcomes for top in outcome.top]
+    learnt = [top for outcome in oracle.outcomes for top in outcome.committed_top]
     assert learnt == tops[1:], "what the speculator learns is what the rounds carry"
+
+
+def test_a_speculator_is_told_what_was_likely_after_every_node_the_refused_ones_too(make_engine):
+    prompt = (3, 1, 4, 1, 5)
+    first, second = greedy_text(prompt, 2)
+    wrong = [token for token in range(4) if token != second][:3]
+
+    class Wrong(OracleSpeculator):
+        """Two guesses for the next token, neither of them right, and one more after the second."""
+
+        def _tree(self, sequence):
+            return point_tree(wrong, (ROOT, ROOT, 1)) if sequence.s_q == 4 else EMPTY_TREE
+
+    speculator = Wrong({})
+    list(make_engine(oracle=speculator).submit(Request(prompt, "oracle", 5, s_q=4)))
+    outcome = speculator.outcomes[0]
+    assert outcome.path == ()
+    for entry, guesses in enumerate(((), wrong[:1], wrong[1:2], wrong[1:])):
+        with torch.inference_mode():
+            logits = MODEL(input_ids=torch.tensor([[*prompt, first, *guesses]])).logits[0, -1]
+        assert outcome.top[entry].tokens == tuple(logits.topk(8).indices.tolist())
 
 
 def test_the_most_probable_tokens_are_kept_only_where_they_are_asked_for(make_engine):

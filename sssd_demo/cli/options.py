@@ -31,15 +31,9 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--context",
         type=context_tokens,
-        default=argparse.SUPPRESS,
         metavar="N",
         help="longest text in tokens, question and answer; a shorter one leaves memory for more answers at once",
     )
-
-
-def context(args: argparse.Namespace) -> dict[str, int]:
-    """The longest text, if it was asked for, as an argument of `Service.open`."""
-    return {"context": args.context} if hasattr(args, "context") else {}
 
 
 def model_name(args: argparse.Namespace) -> str:
@@ -217,7 +211,7 @@ def open_service(args: argparse.Namespace, methods: Iterable[str] = ()) -> Itera
             draft_device=draft_device,
             draft_cores=cores_of(draft_cores) if draft_cores is not None else None,
             progress=_show_progress,
-            **context(args),
+            context=args.context,
         )
     finally:
         _show_progress("", None)

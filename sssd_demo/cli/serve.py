@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from sssd_demo.cli.options import add_model_options, context, model_name, positive
+from sssd_demo.cli.options import add_model_options, model_name, positive
 from sssd_demo.model_sources import Progress
 
 
@@ -28,7 +28,9 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
     def open_model(name: str, progress: Progress) -> Service:
         draft = args.draft if name == model else None  # another one, chosen on the page, has its own
-        return Service.open(name, draft=draft, dtype=args.dtype, threads=args.threads, progress=progress, **context(args))
+        return Service.open(
+            name, draft=draft, dtype=args.dtype, threads=args.threads, context=args.context, progress=progress
+        )
 
     running = launch(
         open_model,

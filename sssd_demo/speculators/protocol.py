@@ -38,8 +38,18 @@ class Outcome:
     path: tuple[int, ...]
     bonus: int
     committed: tuple[int, ...]
-    top: tuple[Top, ...] = ()  # the target's most probable tokens, one entry for each of `committed`
+    top: tuple[Top, ...] = ()  # the target's most probable tokens after the root, then after each node of the tree
     scratch_next: tuple[int, ...] = ()  # the target's most likely token after each scratch node of the tree
+
+    @property
+    def committed_top(self) -> tuple[Top, ...]:
+        """What the target held likely where each of `committed` came to stand; empty where nobody asked for it."""
+        return path_top(self.top, self.path)[: len(self.committed)]
+
+
+def path_top(top: tuple[Top, ...], path: tuple[int, ...]) -> tuple[Top, ...]:
+    """Of the entries for root and nodes those along the path, the root's first; none where there are none."""
+    return (top[0], *(top[1 + node] for node in path)) if top else ()
 
 
 class Speculator(Protocol):

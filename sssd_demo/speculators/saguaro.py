@@ -182,7 +182,8 @@ class Saguaro:
             answer = self._answers[outcome.sequence.id]
             answer.happened = Happened(outcome.sequence.id, outcome.path, outcome.committed)
             answer.outcome = (len(outcome.path), outcome.bonus)
-            answer.ngrams.update(outcome.sequence.tokens, outcome.top)
+            # Of written tokens only: a rejected draft may hold draws that the next draft makes again.
+            answer.ngrams.update(outcome.sequence.tokens, outcome.committed_top)
             drafted = sum(source == "model" for source in outcome.tree.sources)
             accepted = sum(outcome.tree.sources[node] == "model" for node in outcome.path)
             answer.past.acceptance.observe(drafted, min(drafted, accepted))

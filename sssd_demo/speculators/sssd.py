@@ -8,6 +8,7 @@ from collections.abc import Sequence as Seq
 from sssd_demo.speculators.protocol import Outcome, Sequence
 from sssd_demo.sssd.constants import DEFAULT, Settings
 from sssd_demo.sssd.drafter import Drafter, Store
+from sssd_demo.sssd.recycled import LONGEST_KEY
 from sssd_demo.trace import DraftTree
 
 
@@ -34,7 +35,13 @@ class Sssd:
 
     def observe(self, outcomes: Seq[Outcome]) -> None:
         for outcome in outcomes:
-            self._drafters[outcome.sequence.id].update(outcome.sequence.tokens, outcome.top)
+            drafter, tokens = self._drafters[outcome.sequence.id], outcome.sequence.tokens
+            if not self._settings.recycle_rejected:
+                drafter.update(tokens, outcome.committed_top)
+                continue
+            drafter.update(tokens)
+            written = len(outcome.committed)
+            drafter.verified(tokens[-written - LONGEST_KEY : -written], outcome.tree, outcome.top)
 
     def end(self, sequence: Sequence) -> None:
         self._drafters.pop(sequence.id, None)  # absent if `begin` failed

@@ -46,6 +46,7 @@ class Settings:
     datastore_doubt: float = 3.0  # the same for the longest match, and for one token less …
     datastore_doubt_growth: float = 1.0  # … this many times as many
     recycled_weight: float = 0.0  # on what the target held likely in places like this
+    recycle_rejected: bool = False  # also what it held likely after guesses that it refused (in the engine only)
     online_trust: bool = False  # probabilities corrected by how often their kind came true
     cutoff: float = 0.0  # less probable nodes are left out
 
@@ -80,6 +81,7 @@ DEFAULT = replace(
     datastore_doubt=12.0,
     datastore_doubt_growth=3.0,
     recycled_weight=0.6,
+    recycle_rejected=True,  # recorded answers do not tell; benchmarks/rejected.py
     online_trust=True,
 )
 SETTINGS = {"faithful": FAITHFUL, "default": DEFAULT}

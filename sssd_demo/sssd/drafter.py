@@ -48,6 +48,15 @@ class Drafter:
             self._trust.learn(tokens[self._known :])
         self._known = len(tokens)
 
+    def verified(self, before: Sequence[int], tree: DraftTree, top: Sequence[Top]) -> None:
+        """Learn what the target held likely after the tokens `before` (`top[0]`) and after each node of `tree`.
+
+        Rejected nodes teach as well as accepted ones. Not for trees that were drawn: what is drafted next must not
+        depend on draws that were thrown away, which later draws may repeat.
+        """
+        if self._settings.prompt_weight:
+            self._recycled.learn_tree(before, tree, top)
+
     def draft(self, tokens: Sequence[int], s_q: int) -> DraftTree:
         """At most `s_q` - 1 candidates for what follows `tokens`, the whole conversation so far."""
         if s_q <= 1 or not tokens:

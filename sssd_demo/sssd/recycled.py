@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from operator import itemgetter
 
-from sssd_demo.trace import Top
+from sssd_demo.trace import DraftTree, Top
 
 MOST_PLACES = 50_000  # up to 75 MB
 LONGEST_KEY = 2
@@ -35,12 +35,31 @@ class Recycled:
         """`top[-1]` stood before the last of `tokens`, `top[-2]` before the one before it, and so on."""
         first = len(tokens) - len(top)
         for position, seen in enumerate(top, first):
-            for length in range(1, min(LONGEST_KEY, position) + 1):
-                key = tuple(tokens[position - length : position])
-                mean = self._places.get(key, _NEVER_SEEN).with_one_more(seen)
-                # The place seen last stands last. For a moment it is gone, and another thread may miss it once.
-                self._places.pop(key, None)
-                self._places[key] = mean
+            self._learn_after(tuple(tokens[max(0, position - LONGEST_KEY) : position]), seen)
+        self._forget()
+
+    def learn_tree(self, before: Sequence[int], tree: DraftTree, top: Sequence[Top]) -> None:
+        """Of a tree verified after the tokens `before`: `top[0]` followed these, `top[1 + i]` node i, rejected or not.
+
+        That a token was refused here does not keep what would have followed it from being of use elsewhere.
+        """
+        contexts = [tuple(before[-LONGEST_KEY:])]
+        for token, parent in zip(tree.tokens, tree.parents, strict=True):
+            contexts.append((*contexts[1 + parent], token)[-LONGEST_KEY:])
+        for context, seen in zip(contexts, top, strict=False):  # nothing was kept of a round that paused
+            self._learn_after(context, seen)
+        self._forget()
+
+    def _learn_after(self, context: tuple[int, ...], seen: Top) -> None:
+        """`context` are the last tokens before the place, at most `LONGEST_KEY`."""
+        for start in range(len(context)):
+            key = context[start:]
+            mean = self._places.get(key, _NEVER_SEEN).with_one_more(seen)
+            # The place seen last stands last. For a moment it is gone, and another thread may miss it once.
+            self._places.pop(key, None)
+            self._places[key] = mean
+
+    def _forget(self) -> None:
         while self._most_places is not None and len(self._places) > self._most_places:
             del self._places[next(iter(self._places))]
 

@@ -4,9 +4,9 @@ import pytest
 
 from sssd_demo.sssd import recycled
 from sssd_demo.sssd.recycled import Recycled
-from sssd_demo.trace import Top
+from sssd_demo.trace import ROOT, DraftTree, Top
 
-A, B, C = (Top((token,), (0.5,)) for token in (1, 2, 3))
+A, B, C, D = (Top((token,), (0.5,)) for token in (1, 2, 3, 4))
 
 
 def test_each_position_is_found_by_the_two_tokens_before_it_and_by_the_last_one():
@@ -71,3 +71,37 @@ def test_a_copy_does_not_learn_with_the_original():
     memory.learn([7, 8, 5], [C])
     assert before.after((7, 8)) == A
     assert len(before) == len(memory) == 2
+
+
+def test_of_a_verified_tree_every_node_is_learnt_with_its_own_ancestors():
+    tree = DraftTree(tokens=(5, 6, 7), parents=(ROOT, ROOT, 1))  # 5 and 6 are alternatives, 7 follows 6
+    memory = Recycled()
+    memory.learn_tree([1, 2, 3], tree, [A, B, C, D])
+    assert memory.after((2, 3)) == memory.after((3,)) == A
+    assert memory.after((3, 5)) == memory.after((5,)) == B
+    assert memory.after((3, 6)) == C
+    assert memory.after((6, 7)) == D
+    for never in ((5, 6), (5, 7), (1, 2)):
+        assert memory.after(never) is None
+
+
+def test_a_tree_and_the_text_it_became_teach_the_same():
+    chain = DraftTree(tokens=(5, 6), parents=(ROOT, 0))
+    of_tree, of_text = Recycled(), Recycled()
+    of_tree.learn_tree([1, 2], chain, [A, B, C])
+    of_text.learn([1, 2, 5, 6, 9], [A, B, C])
+    for place in ((1, 2), (2,), (2, 5), (5,), (5, 6), (6,)):
+        assert of_tree.after(place) == of_text.after(place)
+
+
+def test_a_tree_of_which_nothing_was_kept_teaches_nothing():
+    memory = Recycled()
+    memory.learn_tree([1, 2], DraftTree(tokens=(5,), parents=(ROOT,)), [])
+    assert len(memory) == 0
+
+
+def test_places_of_trees_are_forgotten_past_the_limit_too():
+    memory = Recycled(most_places=4)
+    for token in range(10):
+        memory.learn_tree([token, token], DraftTree(tokens=(token,), parents=(ROOT,)), [A, B])
+    assert len(memory) == 4

@@ -1,14 +1,17 @@
 """SSSD as the engine sees it: within budget, sequences apart, nothing left over."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from sssd_demo.errors import UserError
 from sssd_demo.speculators.protocol import Outcome, Sequence
 from sssd_demo.speculators.sssd import Sssd
+from sssd_demo.sssd.constants import DEFAULT
 from sssd_demo.sssd.datastore import Datastore
-from sssd_demo.trace import EMPTY_TREE
+from sssd_demo.trace import EMPTY_TREE, ROOT, Top
+from tests.toys import point_tree
 
 STORES = {
     "digits": Datastore.build([list(range(10)) * 3], fingerprint="f", vocab_size=100),
@@ -140,3 +143,37 @@ def test_a_prompt_of_one_conversation_is_never_drafted_in_another(sssd):
 def test_nothing_is_kept_of_a_sequence_that_has_left(sssd):
     run(sssd, sequence(1, [1, 2, 3], 1), [2, 3, 1, 2])
     assert sssd._drafters == {}
+
+
+def refuse(speculator, sequence, tree, top, committed):
+    """A round in which nothing of `tree` was accepted."""
+    sequence.tokens += committed
+    speculator.observe([Outcome(sequence, tree, (), committed[-1], tuple(committed), top)])
+
+
+REFUSED = point_tree((60, 61), (ROOT, 0))
+AFTER = tuple(Top((token,), (0.9,)) for token in (70, 71, 72))  # the root, 60, 60 61
+
+
+@pytest.mark.parametrize(("recycles", "known"), [(True, 71), (False, None)])
+def test_what_was_likely_after_a_refused_guess_is_drafted_where_that_guess_comes_true(recycles, known):
+    speculator = Sssd(open_store, replace(DEFAULT, recycle_rejected=recycles))
+    asked = sequence(1, [90], 91)
+    speculator.begin(asked)
+    refuse(speculator, asked, REFUSED, AFTER, [50])
+    refuse(speculator, asked, EMPTY_TREE, (), [60])
+    (tree,) = speculator.propose([asked])
+    assert known == (tree.tokens[0] if tree.tokens else None)
+    if known:
+        assert tree.sources[0] == "recycled"
+
+
+def test_both_ways_what_was_likely_after_the_root_is_known():
+    for recycles in (True, False):
+        speculator = Sssd(open_store, replace(DEFAULT, recycle_rejected=recycles))
+        asked = sequence(1, [90], 91)
+        speculator.begin(asked)
+        refuse(speculator, asked, REFUSED, AFTER, [50])
+        refuse(speculator, asked, EMPTY_TREE, (), [91])
+        (tree,) = speculator.propose([asked])
+        assert 70 in tree.tokens
