@@ -29,7 +29,7 @@ from sssd_demo.speculators.registry import make_speculators
 from sssd_demo.speculators.saguaro import Saguaro
 from sssd_demo.sssd.drafter import Store
 from sssd_demo.target import Target
-from sssd_demo.trace import EMPTY_TREE
+from sssd_demo.trace import EMPTY_TREE, Top
 from tests.proofs.chi_square import chi_square
 from tests.proofs.scripted_model import Script
 from tests.saguaro.drafters import ToySource
@@ -190,7 +190,7 @@ class Talk:
         )
         self.method.begin(self.sequence)
 
-    def round(self, said, accepted=0):
+    def round(self, said, accepted=0, bonus=None, top=()):
         """One round in which the drafter says this; returns the tree, the account, and what was asked of it."""
         self.drafter.said = said
         (tree,) = self.method.propose([self.sequence])
@@ -200,10 +200,10 @@ class Talk:
             ask = message if isinstance(message, Ask) else ask
             serve = message if isinstance(message, Serve) else serve
         path = tuple(range(accepted))
-        bonus = 10 + len(self.sequence.tokens)
+        bonus = 10 + len(self.sequence.tokens) if bonus is None else bonus
         committed = (*tree.tokens[:accepted], bonus)
         self.sequence.tokens.extend(committed)
-        self.method.observe([Outcome(self.sequence, tree, path, bonus, committed)])
+        self.method.observe([Outcome(self.sequence, tree, path, bonus, committed, top)])
         return tree, account, ask, serve
 
 
@@ -254,6 +254,16 @@ def test_without_a_drafter_the_answer_goes_on_and_a_new_one_is_told_the_whole_te
     assert account.why == "miss"
     assert ask.happened == ()
     assert ask.joined[0].tokens == talk.sequence.tokens[:-1]
+
+
+def test_what_would_have_followed_a_refused_draft_is_not_learnt_for_its_draws_may_be_made_again():
+    talk = Talk(mix=True, s_q=16)
+    after = [Top((token,), (0.9,)) for token in (70, 71, 72, 73)]  # the root, which is 9, then 50, 51, 52
+    talk.round(hit, bonus=50, top=after)
+    tree, *_ = talk.round(missed, bonus=9)
+    assert 71 not in tree.tokens
+    tree, *_ = talk.round(missed)
+    assert 70 in tree.tokens, "what was likely where the text went on is learnt"
 
 
 def test_after_three_misses_nothing_is_prepared_for_a_while_and_then_it_is_tried_again():
