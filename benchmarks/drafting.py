@@ -4,8 +4,9 @@
 
 The text is Python's own standard library, so this runs anywhere. Some of its files go into a store, which is written
 and mapped as in use; others are drafted piece by piece, as if a model were writing them. Times cover everything a
-round does: entering the newest tokens into the trie and the memory, looking up, combining. There being no model, the
-eight tokens that followed most often in the store's text stand for what a target holds likely.
+round does: entering the newest tokens into the trie, and what the target held likely after every guess into the
+memory; looking up; combining. There being no model, the eight tokens that followed most often in the store's text stand
+for what a target holds likely.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import mean, median, quantiles
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -30,11 +32,11 @@ from sssd_demo.sampling import TOP
 from sssd_demo.sssd.constants import SETTINGS, Settings
 from sssd_demo.sssd.datastore import Datastore
 from sssd_demo.sssd.documents import STDLIB, read_documents
-from sssd_demo.sssd.recorded_answers import RecordedAnswer
-from sssd_demo.sssd.recycled import Recycled
-from sssd_demo.sssd.replay import replay
+from sssd_demo.sssd.drafter import Drafter
+from sssd_demo.sssd.recycled import LONGEST_KEY, Recycled
+from sssd_demo.sssd.replay import Step, accepted_length
 from sssd_demo.stores import Stores
-from sssd_demo.trace import Top
+from sssd_demo.trace import EMPTY_TREE, Top
 
 PROMPT_TOKENS = 500
 ANSWER_TOKENS = 200
@@ -78,21 +80,18 @@ def measure(preset: str, store_tokens: int, s_qs: list[int], settings: Settings,
     store = stores.open("benchmark")
     open_seconds = time.perf_counter() - started
     answers = [
-        RecordedAnswer(
-            tuple(document[:PROMPT_TOKENS]),
-            tuple(document[PROMPT_TOKENS : PROMPT_TOKENS + ANSWER_TOKENS]),
-            top=tuple(followers.tops(document)[PROMPT_TOKENS : PROMPT_TOKENS + ANSWER_TOKENS]),
-        )
+        document[: PROMPT_TOKENS + ANSWER_TOKENS]
         for document in documents[in_store:]
         if len(document) >= PROMPT_TOKENS + ANSWER_TOKENS
     ][:ANSWERS]
     figures = {}
     for s_q in s_qs:
-        replayed = replay(answers, [store], s_q, settings, time.perf_counter)
+        steps = [step for answer in answers for step in rounds(answer, store, s_q, settings, followers)]
+        milliseconds = [step.draft_ms for step in steps]
         figures[str(s_q)] = {
-            "draft_ms": {"median": replayed.median_ms, "p99": replayed.p99_ms},
-            "tokens_per_step": replayed.tokens_per_step,
-            "rounds": replayed.steps,
+            "draft_ms": {"median": median(milliseconds), "p99": quantiles(milliseconds, n=100)[-1]},
+            "tokens_per_step": 1 + mean(step.accepted for step in steps),
+            "rounds": len(steps),
         }
     return {
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
@@ -101,6 +100,27 @@ def measure(preset: str, store_tokens: int, s_qs: list[int], settings: Settings,
         "open_seconds": open_seconds,
         "s_q": figures,
     }
+
+
+def rounds(
+    answer: Sequence[int], store: Datastore, s_q: int, settings: Settings, followers: Followers
+) -> Iterator[Step]:
+    """Draft what follows the prompt in `answer` to its end; every round learns from the tree of the one before."""
+    drafter = Drafter(answer[:PROMPT_TOKENS], [store], settings)
+    before = written = PROMPT_TOKENS
+    tree, top = EMPTY_TREE, list[Top]()
+    while written < len(answer):
+        known = answer[:written]
+        started = time.perf_counter()
+        drafter.update(known)
+        if settings.recycle_rejected:
+            drafter.verified(answer[before - LONGEST_KEY : before], tree, top)
+        tree = drafter.draft(known, s_q)
+        draft_ms = 1000 * (time.perf_counter() - started)
+        step = Step(accepted_length(tree, answer[written:]), draft_ms)
+        yield step
+        top = [followers.top(token) for token in (known[-1], *tree.tokens)]
+        before, written = written, written + step.accepted + 1
 
 
 class Followers:
@@ -115,7 +135,10 @@ class Followers:
 
     def tops(self, document: Sequence[int]) -> list[Top]:
         """One entry for each token of `document`: what was likely in its place."""
-        return [Top((), ()), *(self._tops.get(token, Top((), ())) for token in document[:-1])]
+        return [Top((), ()), *map(self.top, document[:-1])]
+
+    def top(self, token: int) -> Top:
+        return self._tops.get(token, Top((), ()))
 
     def _top(self, following: Counter[int]) -> Top:
         best = following.most_common(TOP)

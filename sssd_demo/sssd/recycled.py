@@ -8,9 +8,9 @@ which keeps the latest sight of one token; here it is the mean, and of two token
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from operator import itemgetter
+from typing import NamedTuple
 
 from sssd_demo.trace import DraftTree, Top
 
@@ -54,10 +54,8 @@ class Recycled:
         """`context` are the last tokens before the place, at most `LONGEST_KEY`."""
         for start in range(len(context)):
             key = context[start:]
-            mean = self._places.get(key, _NEVER_SEEN).with_one_more(seen)
             # The place seen last stands last. For a moment it is gone, and another thread may miss it once.
-            self._places.pop(key, None)
-            self._places[key] = mean
+            self._places[key] = self._places.pop(key, _NEVER_SEEN).with_one_more(seen)
 
     def _forget(self) -> None:
         while self._most_places is not None and len(self._places) > self._most_places:
@@ -83,28 +81,25 @@ class Recycled:
         return len(self._places)
 
 
-@dataclass(frozen=True, slots=True)
-class _Mean:
-    """The mean of several distributions, of which only the most probable tokens are known."""
+class _Mean(NamedTuple):  # made for every node of every tree, and so no dataclass
+    """The mean of several distributions, of which only the most probable tokens are known; `sums` ÷ `seen`."""
 
     seen: int
-    probs: dict[int, float]
+    sums: dict[int, float]
 
     def with_one_more(self, top: Top) -> _Mean:
-        seen = self.seen + 1
-        kept = 1 - 1 / seen
-        probs = {token: kept * probability for token, probability in self.probs.items()}
+        sums = self.sums.copy()
         for token, probability in zip(top.tokens, top.probs, strict=True):
-            probs[token] = probs.get(token, 0.0) + probability / seen
-        return _Mean(seen, dict(_best(probs, _MOST_TOKENS)) if len(probs) > _MOST_TOKENS else probs)
+            sums[token] = sums.get(token, 0.0) + probability
+        return _Mean(self.seen + 1, dict(_best(sums, _MOST_TOKENS)) if len(sums) > _MOST_TOKENS else sums)
 
     def top(self) -> Top:
-        best = _best(self.probs, _HANDED_OUT)
-        return Top(tuple([token for token, _ in best]), tuple([probability for _, probability in best]))
+        best = _best(self.sums, _HANDED_OUT)
+        return Top(tuple([token for token, _ in best]), tuple([total / self.seen for _, total in best]))
 
 
 _NEVER_SEEN = _Mean(0, {})
 
 
-def _best(probs: dict[int, float], count: int) -> list[tuple[int, float]]:
-    return sorted(probs.items(), key=itemgetter(1), reverse=True)[:count]
+def _best(sums: dict[int, float], count: int) -> list[tuple[int, float]]:
+    return sorted(sums.items(), key=itemgetter(1), reverse=True)[:count]
