@@ -8,13 +8,13 @@ which keeps the latest sight of one token; here it is the mean, and of two token
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from heapq import nlargest
 from operator import itemgetter
-from typing import NamedTuple
 
 from sssd_demo.trace import DraftTree, Top
 
-MOST_PLACES = 50_000  # up to 75 MB
+MOST_PLACES = 50_000  # up to 100 MB
 LONGEST_KEY = 2
 _MOST_TOKENS = 16  # kept of a place: more than are handed out, so that a late riser is not cut off at once
 _HANDED_OUT = 8
@@ -23,7 +23,7 @@ _HANDED_OUT = 8
 class Recycled:
     """Grows while an answer is written; belongs to whoever may see what it has seen.
 
-    Past `most_places` (None: no limit), of up to 1.5 kB each, those not seen for longest are forgotten. One thread may
+    Past `most_places` (None: no limit), of up to 2 kB each, those not seen for longest are forgotten. One thread may
     learn while others look things up.
     """
 
@@ -81,21 +81,27 @@ class Recycled:
         return len(self._places)
 
 
-class _Mean(NamedTuple):  # made for every node of every tree, and so no dataclass
+@dataclass(slots=True)
+class _Mean:
     """The mean of several distributions, of which only the most probable tokens are known; `sums` ÷ `seen`."""
 
     seen: int
     sums: dict[int, float]
+    found: Top | None = None  # the answer of `top`, once somebody has asked
 
     def with_one_more(self, top: Top) -> _Mean:
+        if not self.seen:
+            return _Mean(1, dict(zip(top.tokens, top.probs, strict=True)))
         sums = self.sums.copy()
         for token, probability in zip(top.tokens, top.probs, strict=True):
             sums[token] = sums.get(token, 0.0) + probability
         return _Mean(self.seen + 1, dict(_best(sums, _MOST_TOKENS)) if len(sums) > _MOST_TOKENS else sums)
 
     def top(self) -> Top:
-        best = _best(self.sums, _HANDED_OUT)
-        return Top(tuple([token for token, _ in best]), tuple([total / self.seen for _, total in best]))
+        if self.found is None:
+            best = _best(self.sums, _HANDED_OUT)
+            self.found = Top(tuple([token for token, _ in best]), tuple([total / self.seen for _, total in best]))
+        return self.found
 
 
 _NEVER_SEEN = _Mean(0, {})
