@@ -1,7 +1,9 @@
-"""How much a store that fills is worth: finished answers, each drafted again with one source alone.
+"""How much a store that fills is worth: finished answers, each drafted again with either source alone and with both.
 
 No model is needed for that. In greedy decoding a draft is accepted exactly where it agrees with what the model
-wrote, so drafting the written answer again gives the very numbers that decoding with those sources would have given.
+wrote, so drafting the written answer again gives the very numbers that decoding with those sources would have given,
+but for one thing: what the target held likely after guesses that it refused is not in an answer. All three are drafted
+again without it, to be comparable; decoding itself mostly does a little better.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Conversation:
-    """One finished answer: what both sources together gave it, and what each alone would have."""
+    """One finished answer: what both sources together give it, and what each alone would."""
 
     added: int  # tokens that the store had been given before it
     dropped: int  # documents that the store had forgotten before it
@@ -57,7 +59,7 @@ class Point:
 
 
 def measured(trace: Trace, before: Snapshot, s_q: int, settings: Settings = DEFAULT) -> Conversation:
-    """What `trace` came to, which was drafted with the store `before`, and would have without it, or with it alone.
+    """What `trace`, which was drafted with the store `before`, comes to with that, without it, and with it alone.
 
     The target's recycled predictions belong to where they were made: to this conversation, or to those in the store.
     """
@@ -66,7 +68,7 @@ def measured(trace: Trace, before: Snapshot, s_q: int, settings: Settings = DEFA
     return Conversation(
         added=before.added,
         dropped=before.dropped,
-        both=Yielded(sum(len(round_.committed) for round_ in decode), len(decode)),
+        both=redraft(trace, (before,), s_q, settings),
         prompt_only=redraft(trace, (), s_q, settings),
         store_only=redraft(trace, (before,), s_q, store_only),
         draft_ms=median(round_.draft_ms for round_ in decode) if decode else None,
