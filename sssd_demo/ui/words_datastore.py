@@ -56,9 +56,9 @@ DATASTORE_WORDS = {
     ),
     "store.fine": (
         "A forward is one run of the model; plain decoding gets 1 token from each. Greedy answers, s_q = {s_q} tokens a"
-        " forward; a point sums up the last {window} conversations. The blue line is measured. The two others come"
-        " from drafting each finished answer again with one source: exact for greedy answers, since a guess counts"
-        " exactly where it is what the model wrote."
+        " forward; a point sums up the last {window} conversations. All lines come from drafting each finished answer"
+        " again, with both sources or one: exact for greedy answers, since a guess counts exactly where it is what the"
+        " model wrote. Decoding itself also learned from refused guesses, and mostly did a little better."
     ),
     "store.view.chart": "Tokens per forward while the store grows",
     "store.view.y": "tokens per forward",
