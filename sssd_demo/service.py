@@ -54,8 +54,8 @@ MIN_CONTEXT = 1024  # room for a question, an answer and the measurement of forw
 MAX_ROWS = 32  # sequences decoded together
 CACHE_SHARE = 0.5  # of the memory that is free once the model is loaded
 BASELINE_MIN_TOKENS = 24  # fewer say little about speed
-# At most some 75 MB for each visitor: two full sub-indices and what grows into the third, of 6 or 8 bytes a token, and
-# places of 2 kB; while it sorts, more than half as much again.
+# At most some 80 MB for each visitor: two full sub-indices and what grows into the third, of 6 or 8 bytes a token, and
+# places of 2.2 kB; while it sorts, more than half as much again.
 SESSION_LIMITS = Limits(max_tokens=2**20, max_sub_indices=2, max_places=20_000)
 _SESSION = "session/"  # live stores' names hold a slash, which no file's name does
 _SHARED = f"{SHARED}/"

@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from sssd_demo.trace import DraftTree, Top
 
-MOST_PLACES = 50_000  # up to 100 MB
+MOST_PLACES = 50_000  # up to 110 MB
 LONGEST_KEY = 2
 _MOST_TOKENS = 16  # kept of a place: more than are handed out, so that a late riser is not cut off at once
 _HANDED_OUT = 8
@@ -23,7 +23,7 @@ _HANDED_OUT = 8
 class Recycled:
     """Grows while an answer is written; belongs to whoever may see what it has seen.
 
-    Past `most_places` (None: no limit), of up to 2 kB each, those not seen for longest are forgotten. One thread may
+    Past `most_places` (None: no limit), of up to 2.2 kB each, those not seen for longest are forgotten. One thread may
     learn while others look things up.
     """
 

@@ -155,25 +155,23 @@ REFUSED = point_tree((60, 61), (ROOT, 0))
 AFTER = tuple(Top((token,), (0.9,)) for token in (70, 71, 72))  # the root, 60, 60 61
 
 
-@pytest.mark.parametrize(("recycles", "known"), [(True, 71), (False, None)])
-def test_what_was_likely_after_a_refused_guess_is_drafted_where_that_guess_comes_true(recycles, known):
+def after_refused(recycles, then):
+    """The tree drafted when REFUSED was refused and the text went on with 50 and, a round later, `then`."""
     speculator = Sssd(open_store, replace(DEFAULT, recycle_rejected=recycles))
     asked = sequence(1, [90], 91)
     speculator.begin(asked)
     refuse(speculator, asked, REFUSED, AFTER, [50])
-    refuse(speculator, asked, EMPTY_TREE, (), [60])
+    refuse(speculator, asked, EMPTY_TREE, (), [then])
     (tree,) = speculator.propose([asked])
-    assert known == (tree.tokens[0] if tree.tokens else None)
-    if known:
-        assert tree.sources[0] == "recycled"
+    return tree
 
 
-def test_both_ways_what_was_likely_after_the_root_is_known():
-    for recycles in (True, False):
-        speculator = Sssd(open_store, replace(DEFAULT, recycle_rejected=recycles))
-        asked = sequence(1, [90], 91)
-        speculator.begin(asked)
-        refuse(speculator, asked, REFUSED, AFTER, [50])
-        refuse(speculator, asked, EMPTY_TREE, (), [91])
-        (tree,) = speculator.propose([asked])
-        assert 70 in tree.tokens
+def test_what_was_likely_after_a_refused_guess_is_drafted_where_that_guess_comes_true():
+    tree = after_refused(recycles=True, then=60)
+    assert (tree.tokens[0], tree.sources[0]) == (71, "recycled")
+    assert after_refused(recycles=False, then=60) == EMPTY_TREE
+
+
+@pytest.mark.parametrize("recycles", [True, False])
+def test_what_was_likely_where_the_text_went_on_is_known_either_way(recycles):
+    assert 70 in after_refused(recycles, then=91).tokens
