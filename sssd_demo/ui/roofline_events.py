@@ -36,14 +36,19 @@ class RooflineEvents:
         self._host, self._sessions = host, sessions
         self._boards, self._jobs, self._plans = Boards(), Jobs(), Plans()
 
-    def look(self, *controls: Any) -> Drawn:
-        """[machine, plan, run, devices, methods] as they are now."""
+    def look(self, request: gr.Request, *controls: Any) -> Drawn:
+        """[machine, plan, run, devices, methods] as they are now.
+
+        What the page itself measures is left to the handler that follows it: two would overtake each other.
+        """
         board, job = self._board(), self._jobs.last
         state = job.state() if job else None
+        own = state.kind if job and state and job.page == page_of(request) and state.phase == "running" else None
         methods = gr.update(choices=list(offered(board.service))) if board else gr.skip()
-        wanted = _wanted(*controls)
-        drawn = self._drawn(board, wanted)
-        return [machine_value(board, state), drawn[0], run_value(board, state, own=False), drawn[1], methods]
+        plan, devices = self._drawn(board, _wanted(*controls))
+        machine = gr.skip() if own == "measure" else machine_value(board, state)
+        run = gr.skip() if own == "run" else run_value(board, state, own=False)
+        return [machine, plan, run, devices, methods]
 
     def replan(self, *controls: Any) -> Drawn:
         """[plan, devices, Run's label] for what the controls are set to now."""

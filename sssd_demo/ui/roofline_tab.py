@@ -75,11 +75,11 @@ def _offer(tab: gr.Tab, layout: RooflineLayout, events: RooflineEvents, host: Se
     waiting = gr.Timer(WAIT)
     shown = [layout.machine, layout.plan, layout.result, layout.devices, layout.methods]
 
-    def first(*controls: Any) -> list[Any]:
+    def first(request: gr.Request, *controls: Any) -> list[Any]:
         """Once the model is there, the same; wait no more."""
         if host.service is None:
             return [gr.skip()] * (len(shown) + 1)
-        return [*events.look(*controls), gr.Timer(active=False)]
+        return [*events.look(request, *controls), gr.Timer(active=False)]
 
     tab.select(events.look, layout.wanted(), shown, **AT_ONCE)
     waiting.tick(first, layout.wanted(), [*shown, waiting], **AT_ONCE)

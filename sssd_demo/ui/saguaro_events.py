@@ -45,8 +45,12 @@ class SaguaroEvents:
         self._recorded = recorded
 
     def look(self, request: gr.Request) -> Drawn:
-        """As it is now, when the tab is opened or the model has come."""
-        return self._drawn(page_of(request))
+        """As it is now, when the tab is opened or the model has come.
+
+        A run that is under way is left to the handler that follows it: two would overtake each other.
+        """
+        page = page_of(request)
+        return [gr.skip()] * 9 if self._pages.get(page).busy else self._drawn(page)
 
     def run(self, request: gr.Request, *controls: Any) -> Drawn:
         return self._begin(request, controls, sweep=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
+import gradio as gr
 import pytest
 
 from sssd_demo.errors import UserError
@@ -52,7 +53,7 @@ def sessions() -> Sessions:
 
 def test_before_the_model_is_there_everything_says_so(loading: ServiceHost):
     events = events_of(loading)
-    drawn = events.look(*CONTROLS)
+    drawn = events.look(request(), *CONTROLS)
     assert "being loaded" in drawn[MACHINE]["now"]
     assert "being loaded" in drawn[RUN]["said"]
     assert "not ready yet" in events.run(8, ["sssd"], request())[0]
@@ -71,7 +72,7 @@ def test_a_model_that_could_not_be_had_is_told_by_its_reason():
 
 
 def test_once_it_is_there_the_tab_is_filled_and_methods_are_offered(host: ServiceHost):
-    drawn = events_of(host).look(*CONTROLS)
+    drawn = events_of(host).look(request(), *CONTROLS)
     assert drawn[MACHINE]["facts"]
     assert "At 8 sequences" in drawn[PLAN]["said"]
     assert drawn[DEVICES]["table"]["rows"]
@@ -104,7 +105,7 @@ def test_a_run_is_followed_to_its_end_and_shown_to_others(host: ServiceHost):
     assert last[3]["interactive"]
     assert not last[5]["interactive"]
     assert list(events.follow_run(request("b"), *CONTROLS)) == []
-    assert "At 2 sequences this machine writes" in events.look(*CONTROLS)[RUN]["said"]
+    assert "At 2 sequences this machine writes" in events.look(request(), *CONTROLS)[RUN]["said"]
 
 
 def test_more_sequences_than_there_is_room_for_are_refused_by_number(host: ServiceHost):
@@ -144,7 +145,9 @@ def test_a_second_measurement_waits_and_only_its_own_page_stops_one(host: Servic
     refused = events.run(2, ["sssd"], request("b"))
     assert "Another measurement" in refused[0]
     assert "Another measurement" in events.measure(request("b"))[0]
-    assert "Another visitor" in events.look(*CONTROLS)[RUN]["now"]
+    assert "Another visitor" in events.look(request("b"), *CONTROLS)[RUN]["now"]
+    # Its own follower draws it: a late look must not overwrite the end.
+    assert events.look(request("a"), *CONTROLS)[RUN] == gr.skip()
     events.stop(request("b"))
     followed = events.follow_run(request("a"), *CONTROLS)
     next(followed)
